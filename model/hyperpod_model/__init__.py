@@ -1,0 +1,4 @@
+"""Facts about SageMaker HyperPod as data, cluster specifications, and the service's unwritten rules.
+
+Nothing here imports the CDK or boto3.
+"""

@@ -1,0 +1,1 @@
+"""Rules over synthesized CloudFormation templates. Nothing here imports the CDK."""
