@@ -1,0 +1,94 @@
+"""What the documentation says of clusters beyond the service's model: counts, reserved names, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from hyperpod_model.catalog._tables import fact, table
+from hyperpod_model.catalog.fact import Fact, UnknownNameError
+
+Orchestrator = Literal["slurm", "eks"]
+
+
+@cache
+def rule(name: str) -> Fact[Any]:
+    """Return one rule with its source.
+
+    Args:
+        name: Key of the table, such as ``reserved_partitions``.
+
+    Raises:
+        UnknownNameError: If the table has no such rule.
+    """
+    owner = table("cluster_rules")
+    if name not in owner["rules"]:
+        raise UnknownNameError("cluster rule", name, owner["rules"])
+    return fact(name.replace("_", " "), owner["rules"][name], owner)
+
+
+def documented_max_instance_groups() -> Fact[int]:
+    """Return the number of instance groups the developer guide allows; the API's model allows more."""
+    return rule("documented_max_instance_groups")
+
+
+def controller_instance_count() -> int:
+    """Return the number of instances of the Slurm controller group."""
+    return int(rule("controller_instance_count").value)
+
+
+def max_groups_of(node_type: Literal["Controller", "Login"]) -> int:
+    """Return how many groups of a Slurm node type a cluster may have."""
+    return int(rule(f"max_{node_type.lower()}_groups").value)
+
+
+def partitions_per_compute_group() -> int:
+    """Return the number of partitions that a Slurm compute group names."""
+    return int(rule("partitions_per_compute_group").value)
+
+
+def reserved_partitions() -> Mapping[str, str]:
+    """Return partition names (lower case) that are taken, each with the reason."""
+    names: Mapping[str, str] = rule("reserved_partitions").value
+    return names
+
+
+def deep_health_check_accelerators(orchestrator: Orchestrator) -> tuple[str, ...]:
+    """Return the kinds of accelerator that deep health checks can test under an orchestrator."""
+    return tuple(rule("deep_health_check_accelerators").value[orchestrator])
+
+
+def deep_health_check_hours() -> int:
+    """Return about how many hours the deep health checks of an instance take."""
+    return int(rule("deep_health_check_hours").value)
+
+
+def min_tiered_storage_percentage() -> int:
+    """Return the least share of memory, in percent, that tiered storage works with."""
+    return int(rule("min_tiered_storage_percentage").value)
+
+
+def max_storage_volumes_of_a_kind() -> int:
+    """Return how many root volumes, secondary volumes, and file systems of a kind a group may have."""
+    return int(rule("max_storage_volumes_of_a_kind").value)
+
+
+def secondary_volume_mount_path() -> str:
+    """Return where HyperPod mounts the secondary EBS volume."""
+    return str(rule("secondary_volume_mount_path").value)
+
+
+def default_mount_path(kind: Literal["FsxLustreConfig", "FsxOpenZfsConfig"]) -> str:
+    """Return where HyperPod mounts a file system whose mount path is not given."""
+    return str(rule("default_mount_paths").value[kind])
+
+
+def default_slurm_config_strategy() -> Fact[str]:
+    """Return the strategy that applies where none is given; the documentation contradicts itself."""
+    return rule("default_slurm_config_strategy")
+
+
+def min_instance_count_timeout_hours() -> int:
+    """Return the hours after which a group that has not reached its minimum is rolled back."""
+    return int(rule("min_instance_count_timeout_hours").value)

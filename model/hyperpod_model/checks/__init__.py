@@ -1,0 +1,1 @@
+"""The service's rules for a cluster, as pure functions over ``CreateCluster`` requests."""

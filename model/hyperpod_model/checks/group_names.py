@@ -1,0 +1,45 @@
+"""Names and number of the instance groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_model.catalog.cluster_rules import documented_max_instance_groups
+from hyperpod_model.checks.reading import absent, items, structures, text
+from hyperpod_model.faults import Fault
+
+_GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+def check_group_names(request: Mapping[str, Any]) -> list[Fault]:
+    """Check that there are groups, not more than documented, each with a name of its own."""
+    if all(absent(request, groups) for groups in _GROUP_LISTS):
+        return [Fault(("InstanceGroups",), "is required: at least one group")]
+    faults = []
+    seen: dict[str, str] = {}
+    for groups in _GROUP_LISTS:
+        for index, group in structures(request, groups):
+            name = text(group, "InstanceGroupName")
+            if name is None:
+                continue
+            if name in seen:
+                faults.append(
+                    Fault(
+                        (groups, index, "InstanceGroupName"),
+                        f"{name!r} is taken by {seen[name]}; names are unique",
+                    )
+                )
+            seen.setdefault(name, f"{groups}[{index}]")
+    documented = documented_max_instance_groups()
+    most = documented.assuming(because="only a warning rests on it; the API's own maximum is the error")
+    count = len(items(request, "InstanceGroups"))
+    if count > most:
+        faults.append(
+            Fault(
+                ("InstanceGroups",),
+                f"{count} groups exceed the {most} that some documentation allows: {documented.doubt}",
+                severity="warning",
+            )
+        )
+    return faults
