@@ -1,0 +1,144 @@
+"""IAM: service principals, managed policies and action lists, with the resource types each action supports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from hyperpod_model.catalog._tables import fact, table
+from hyperpod_model.catalog.fact import Fact
+
+
+class ServiceAction(NamedTuple):
+    """An IAM action.
+
+    Attributes:
+        name: Such as ``ec2:CreateNetworkInterface``.
+        resource_types: Types that a statement may scope it to, such as ``subnet``. Empty where the service takes
+            ``*`` only. A call that touches several must be allowed on each.
+    """
+
+    name: str
+    resource_types: tuple[str, ...]
+
+
+def _action(row: Mapping[str, Any]) -> ServiceAction:
+    return ServiceAction(row["action"], tuple(row["resource_types"]))
+
+
+def _actions(name: str) -> tuple[ServiceAction, ...]:
+    return tuple(_action(row) for row in _TABLE[name])
+
+
+def unscoped(actions: Iterable[ServiceAction]) -> tuple[str, ...]:
+    """Names of the actions that take ``*`` only, such as every ``ec2:Describe*``."""
+    return tuple(action.name for action in actions if not action.resource_types)
+
+
+def scoped(actions: Iterable[ServiceAction], *resource_types: str) -> tuple[str, ...]:
+    """Names of the actions whose resource types are exactly the given ones.
+
+    Args:
+        actions: Where to choose from.
+        resource_types: Such as ``network-interface``, in any order.
+    """
+    wanted = set(resource_types)
+    return tuple(
+        action.name for action in actions if action.resource_types and set(action.resource_types) == wanted
+    )
+
+
+_TABLE = table("iam")
+
+EXECUTION_ROLE_SERVICE: str = _TABLE["services"]["execution_role"]
+CLUSTER_ROLE_SERVICE: str = _TABLE["services"]["cluster_role"]
+"""Trusted by the role that HyperPod takes for Karpenter autoscaling."""
+
+POD_IDENTITY_SERVICE: str = _TABLE["services"]["pod_identity"]
+
+CLUSTER_INSTANCE_MANAGED_POLICY: str = _TABLE["managed_policies"]["cluster_instance"]
+TRAINING_OPERATOR_MANAGED_POLICY: str = _TABLE["managed_policies"]["training_operator"]
+INFERENCE_OPERATOR_MANAGED_POLICY: str = _TABLE["managed_policies"]["inference_operator"]
+
+CLUSTER_INSTANCE_STATEMENTS: tuple[Mapping[str, Any], ...] = tuple(
+    MappingProxyType(statement) for statement in _TABLE["cluster_instance_statements"]
+)
+"""What the managed policy of the nodes allows: logs, metrics, ``sagemaker-`` buckets, SSM; no KMS, ECR or EC2."""
+
+OPERATOR_CLUSTER_TAG: tuple[str, str] = (
+    _TABLE["operator_cluster_tag"]["key"],
+    _TABLE["operator_cluster_tag"]["value"],
+)
+"""Tag without which the training operator's managed policy may not describe the cluster's nodes."""
+
+SLURM_VPC_ACTIONS = _actions("slurm_vpc")
+"""What nodes of a Slurm cluster in a VPC of the customer need; auto-resume needs ``DetachNetworkInterface``."""
+
+EKS_ACTIONS = _actions("eks_ec2")
+"""What nodes of an EKS cluster need of EC2."""
+
+ECR_ACTIONS = _actions("ecr")
+EKS_AUTH_ACTIONS = _actions("eks_auth")
+"""Only with EKS Pod Identity."""
+
+CREATE_TAGS_ACTION = _action(_TABLE["create_tags"])
+"""On network interfaces only, though the service would take any resource."""
+
+FILE_SYSTEM_READ_ACTIONS = _actions("file_system_read")
+"""Without it the set-up of EFA for Lustre finds no file system and silently does nothing."""
+
+EBS_KEY_GRANT_ACTION: str = _TABLE["ebs_key"]["grant"]
+"""With ``kms:ViaService`` and ``kms:GrantIsForAWSResource``, and never with encryption-context conditions."""
+
+EBS_KEY_DESCRIBE_ACTION: str = _TABLE["ebs_key"]["describe"]
+EBS_GRANT_OPERATIONS: Fact[tuple[str, ...] | None] = fact(
+    "grant operations of a volume's key", _TABLE["ebs_grant_operations"], _TABLE
+)
+
+TIERED_CHECKPOINTING_BUCKET_ACTIONS: tuple[str, ...] = tuple(_TABLE["tiered_checkpointing"]["bucket"])
+"""On the bucket itself; its region is asked for at start."""
+
+TIERED_CHECKPOINTING_OBJECT_ACTIONS: tuple[str, ...] = tuple(_TABLE["tiered_checkpointing"]["object"])
+"""On the bucket's objects."""
+
+TIERED_CHECKPOINTING_ACTIONS = TIERED_CHECKPOINTING_BUCKET_ACTIONS + TIERED_CHECKPOINTING_OBJECT_ACTIONS
+
+TIERED_CHECKPOINTING_METRIC_ACTIONS: Fact[tuple[str, ...]] = fact(
+    "CloudWatch actions of the tiered checkpointing library", _TABLE["tiered_checkpointing_metrics"], _TABLE
+)
+
+SOURCE_CONDITIONS_ON_EXECUTION_ROLE: Fact[bool] = fact(
+    "support of aws:SourceArn and aws:SourceAccount in the execution role's trust",
+    _TABLE["source_conditions_on_execution_role"],
+    _TABLE,
+)
+
+S3_OBJECT_WRITE_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["object_write"])
+"""Every S3 action that changes an object, its versions, tags, retention or rights."""
+
+S3_OBJECT_WRITE_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["object_write_patterns"])
+"""The same as wildcards: shorter, and in force for actions to come. What a denial should name."""
+
+S3_OBJECT_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["object_read"])
+"""Every S3 action that reads an object, its versions, tags or rights."""
+
+S3_OBJECT_READ_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["object_read_patterns"])
+"""The same as wildcards; no ``GetBucket*`` among them."""
+
+S3_BUCKET_CONFIGURATION_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration"])
+"""Every S3 action on a bucket that changes it: policy, versioning, encryption, lifecycle, deletion and so on."""
+
+S3_BUCKET_CONFIGURATION_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration_patterns"])
+"""The same as wildcards. They also match actions on other resources, which a bucket's policy never sees."""
+
+
+def ebs_key_via_service(region: str, url_suffix: str) -> str:
+    """Value of ``kms:ViaService`` for volumes of HyperPod nodes.
+
+    Args:
+        region: Such as ``us-west-2``; may be a CDK Token.
+        url_suffix: Such as ``amazonaws.com``; may be a CDK Token.
+    """
+    template: str = _TABLE["ebs_key"]["via_service"]
+    return template.format(region=region, suffix=url_suffix)

@@ -1,0 +1,48 @@
+"""CloudWatch log groups, streams and line formats of HyperPod nodes."""
+
+from __future__ import annotations
+
+from hyperpod_model.catalog._tables import table
+
+_TABLE = table("logs")
+
+LOG_GROUP_PREFIX: str = _TABLE["group_prefix"]
+
+METRIC_NAMESPACE: str = _TABLE["metric_namespace"]
+"""The only namespace into which the managed policy of the nodes may put metrics."""
+
+HEALTH_EVENT_FILTER: str = _TABLE["health_event_filter"]
+"""CloudWatch Logs filter pattern for a detection of the health monitoring agent."""
+
+HEALTH_EVENT_DETAILS_KEY: str = _TABLE["health_event_details_key"]
+"""Key of the details in a detection, with its colon and blank: ``$.details.reason`` never matches."""
+
+
+def log_group_name(cluster_name: str, cluster_id: str) -> str:
+    """Name of a cluster's log group; the nodes create it.
+
+    Args:
+        cluster_name: The cluster's name.
+        cluster_id: The 12 characters at the end of its ARN.
+    """
+    return f"{LOG_GROUP_PREFIX}{cluster_name}/{cluster_id}"
+
+
+def lifecycle_stream_name(group: str, instance_id: str) -> str:
+    """Stream with the output of the lifecycle scripts of one node."""
+    return _stream("lifecycle", group=group, instance_id=instance_id)
+
+
+def health_monitoring_stream_name(group: str, instance_id: str) -> str:
+    """Stream of the health monitoring agent of one node; it exists only after a detection."""
+    return _stream("health_monitoring", group=group, instance_id=instance_id)
+
+
+def deep_health_check_stream_name(log_stream_id: str) -> str:
+    """Stream with the results of a deep health check."""
+    return _stream("deep_health_check", log_stream_id=log_stream_id)
+
+
+def _stream(kind: str, **parts: str) -> str:
+    template: str = _TABLE["streams"][kind]
+    return template.format(**parts)
