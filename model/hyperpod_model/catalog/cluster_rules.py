@@ -28,11 +28,6 @@ def rule(name: str) -> Fact[Any]:
     return fact(name.replace("_", " "), owner["rules"][name], owner)
 
 
-def documented_max_instance_groups() -> Fact[int]:
-    """Return the number of instance groups the developer guide allows; the API's model allows more."""
-    return rule("documented_max_instance_groups")
-
-
 def controller_instance_count() -> int:
     """Return the number of instances of the Slurm controller group."""
     return int(rule("controller_instance_count").value)
@@ -64,11 +59,6 @@ def deep_health_check_hours() -> int:
     return int(rule("deep_health_check_hours").value)
 
 
-def min_tiered_storage_percentage() -> int:
-    """Return the least share of memory, in percent, that tiered storage works with."""
-    return int(rule("min_tiered_storage_percentage").value)
-
-
 def max_storage_volumes_of_a_kind() -> int:
     """Return how many root volumes, secondary volumes, and file systems of a kind a group may have."""
     return int(rule("max_storage_volumes_of_a_kind").value)
@@ -84,11 +74,11 @@ def default_mount_path(kind: Literal["FsxLustreConfig", "FsxOpenZfsConfig"]) -> 
     return str(rule("default_mount_paths").value[kind])
 
 
-def default_slurm_config_strategy() -> Fact[str]:
-    """Return the strategy that applies where none is given; the documentation contradicts itself."""
-    return rule("default_slurm_config_strategy")
+def replacement_waits() -> tuple[str, ...]:
+    """Return what the wait for a checked replacement node can mean to a user."""
+    return tuple(rule("replacement_waits").value)
 
 
-def min_instance_count_timeout_hours() -> int:
-    """Return the hours after which a group that has not reached its minimum is rolled back."""
-    return int(rule("min_instance_count_timeout_hours").value)
+def describe_actions() -> tuple[str, ...]:
+    """Return the IAM actions that read one cluster and its nodes."""
+    return tuple(rule("describe_actions").value)

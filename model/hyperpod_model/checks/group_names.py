@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_model.catalog.cluster_rules import documented_max_instance_groups
+from hyperpod_model.catalog.limits import MAX_INSTANCE_GROUPS
 from hyperpod_model.checks.reading import absent, items, structures, text
 from hyperpod_model.faults import Fault
 
@@ -31,14 +31,14 @@ def check_group_names(request: Mapping[str, Any]) -> list[Fault]:
                     )
                 )
             seen.setdefault(name, f"{groups}[{index}]")
-    documented = documented_max_instance_groups()
-    most = documented.assuming(because="only a warning rests on it; the API's own maximum is the error")
+    # What every source refuses is an error of the shape; what all but the most generous refuse, a warning.
+    most = sorted(claim.value for claim in MAX_INSTANCE_GROUPS.claims)[-2]
     count = len(items(request, "InstanceGroups"))
     if count > most:
         faults.append(
             Fault(
                 ("InstanceGroups",),
-                f"{count} groups exceed the {most} that some documentation allows: {documented.doubt}",
+                f"{count} groups exceed the {most} of some documentation: {MAX_INSTANCE_GROUPS.doubt}",
                 severity="warning",
             )
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_model.catalog.behaviours import SLURM_STRATEGY_WHEN_ABSENT
 from hyperpod_model.catalog.cluster_rules import (
     controller_instance_count,
-    default_slurm_config_strategy,
     max_groups_of,
     partitions_per_compute_group,
     reserved_partitions,
@@ -125,12 +125,11 @@ def _check_strategy(request: Mapping[str, Any], *, api_driven: bool) -> list[Fau
         return [Fault(path, f"must be absent with node_provisioning_mode 'Continuous', got {strategy!r}")]
     undecided = strategy is None and absent(request, *_strings(path))
     if api_driven and undecided and not is_continuous(request) and not is_unknown_provisioning(request):
-        doubt = default_slurm_config_strategy().doubt
+        doubt = SLURM_STRATEGY_WHEN_ABSENT.doubt
         return [
             Fault(
                 path,
-                f"should be chosen, since the documentation disagrees on its default ({doubt}): "
-                "Overwrite, Managed or Merge",
+                f"should be chosen, since its default is in doubt ({doubt}): Overwrite, Managed or Merge",
                 severity="warning",
             )
         ]

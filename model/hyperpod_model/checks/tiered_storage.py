@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_model.catalog.cluster_request import cluster_request
-from hyperpod_model.catalog.cluster_rules import min_tiered_storage_percentage
+from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
 from hyperpod_model.checks.reading import number
 from hyperpod_model.faults import Fault
 
@@ -18,7 +18,7 @@ def check_tiered_storage(request: Mapping[str, Any]) -> list[Fault]:
     field = cluster_request().at(*path)
     if percentage is None or field.min is None or percentage < field.min:
         return []
-    least = min_tiered_storage_percentage()
+    least, most = TIERED_MEMORY_PERCENTAGE.value
     if percentage < least:
-        return [Fault(path, f"must be {least} to {field.max}, got {percentage}")]
+        return [Fault(path, f"must be {least} to {most}, got {percentage}")]
     return []
