@@ -35,7 +35,7 @@ def fact(name: str, entry: Any, owner: Table) -> Fact[Any]:
             ``checked_on`` and ``claims``. Lists become tuples.
         owner: The table: its source and date hold where the entry has none of its own.
     """
-    fields = entry if isinstance(entry, dict) and "value" in entry else {"value": entry}
+    fields: dict[str, Any] = entry if isinstance(entry, dict) and "value" in entry else {"value": entry}
     return Fact(
         name,
         frozen(fields["value"]),

@@ -21,8 +21,8 @@ class UncertainFactError(LookupError):
         self.name = name
         self.doubt = doubt
         super().__init__(
-            f"{name} is uncertain: {doubt}; read it with assuming(because=...) to state why it may be relied on, "
-            f"or with if_certain(default) to use a value of your own"
+            f"{name} is uncertain: {doubt}; read it with assuming(because=...) to state why it may be relied "
+            f"on, or with if_certain(default) to use a value of your own"
         )
 
 

@@ -1,4 +1,4 @@
-"""IAM: service principals, managed policies and action lists, with the resource types each action supports."""
+"""IAM: service principals, managed policies and action lists, with the resource types of each action."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class ServiceAction(NamedTuple):
 
     Attributes:
         name: Such as ``ec2:CreateNetworkInterface``.
-        resource_types: Types that a statement may scope it to, such as ``subnet``. Empty where the service takes
-            ``*`` only. A call that touches several must be allowed on each.
+        resource_types: Types that a statement may scope it to, such as ``subnet``. Empty where the service
+            takes ``*`` only. A call that touches several must be allowed on each.
     """
 
     name: str
@@ -64,7 +64,7 @@ INFERENCE_OPERATOR_MANAGED_POLICY: str = _TABLE["managed_policies"]["inference_o
 CLUSTER_INSTANCE_STATEMENTS: tuple[Mapping[str, Any], ...] = tuple(
     MappingProxyType(statement) for statement in _TABLE["cluster_instance_statements"]
 )
-"""What the managed policy of the nodes allows: logs, metrics, ``sagemaker-`` buckets, SSM; no KMS, ECR or EC2."""
+"""What the nodes' managed policy allows: logs, metrics, ``sagemaker-`` buckets, SSM; no KMS, ECR or EC2."""
 
 OPERATOR_CLUSTER_TAG: tuple[str, str] = (
     _TABLE["operator_cluster_tag"]["key"],
@@ -73,7 +73,7 @@ OPERATOR_CLUSTER_TAG: tuple[str, str] = (
 """Tag without which the training operator's managed policy may not describe the cluster's nodes."""
 
 SLURM_VPC_ACTIONS = _actions("slurm_vpc")
-"""What nodes of a Slurm cluster in a VPC of the customer need; auto-resume needs ``DetachNetworkInterface``."""
+"""What nodes of a Slurm cluster in a customer's VPC need; auto-resume needs ``DetachNetworkInterface``."""
 
 EKS_ACTIONS = _actions("eks_ec2")
 """What nodes of an EKS cluster need of EC2."""
@@ -127,7 +127,7 @@ S3_OBJECT_READ_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["object_read_patte
 """The same as wildcards; no ``GetBucket*`` among them."""
 
 S3_BUCKET_CONFIGURATION_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration"])
-"""Every S3 action on a bucket that changes it: policy, versioning, encryption, lifecycle, deletion and so on."""
+"""Every S3 action that changes a bucket: policy, versioning, encryption, lifecycle, deletion and so on."""
 
 S3_BUCKET_CONFIGURATION_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration_patterns"])
 """The same as wildcards. They also match actions on other resources, which a bucket's policy never sees."""

@@ -36,33 +36,35 @@ class InstanceType:
     """What is known of an instance type.
 
     Attributes:
-        name: With the ``ml.`` prefix, as the API and the node label ``node.kubernetes.io/instance-type`` write it.
+        name: With the ``ml.`` prefix, as in the API and in the label ``node.kubernetes.io/instance-type``.
         family: Between the dots, such as ``p5``.
-        vcpu: Virtual CPUs with all threads. None where no source at hand states it.
-        memory_gib: Memory in GiB. None where no source at hand states it.
+        vcpu: Virtual CPUs with all threads.
+        memory_gib: Memory in GiB.
         architecture: ``x86_64`` or ``arm64``.
         accelerator: None for CPU types.
         efa_interfaces: EFA interfaces a node, the count that pods request as ``vpc.amazonaws.com/efa``.
-        rdma_read: Whether EFA on this type supports RDMA read.
-        rdma_write: Whether EFA on this type supports RDMA write.
+        rdma_read: Whether EFA on this type supports RDMA read; False without EFA.
+        rdma_write: Whether EFA on this type supports RDMA write; False without EFA.
         max_pods: Pods a node takes on HyperPod with EKS.
+        network_cards: Network cards a node.
         eks_addresses: VPC addresses that a node takes with EKS.
         slurm_addresses: VPC addresses that a node takes with Slurm.
-        local_nvme_gb: Local NVMe storage in GB, 0 where there is none or where no source at hand states it.
+        local_nvme_gb: Local NVMe storage in GB, 0 where there is none.
         threads_per_core_fixed: Threads a core where the type allows a single value, else None.
         mig_profiles: Multi-instance GPU profiles, empty where there are none.
     """
 
     name: str
     family: str
-    vcpu: int | None
-    memory_gib: float | None
+    vcpu: int
+    memory_gib: float
     architecture: Literal["x86_64", "arm64"]
     accelerator: Accelerator | None
     efa_interfaces: Fact[int]
     rdma_read: bool
     rdma_write: bool
     max_pods: Fact[int]
+    network_cards: int
     eks_addresses: Fact[int]
     slurm_addresses: Fact[int]
     local_nvme_gb: int
@@ -107,31 +109,38 @@ def accelerated_instance_types() -> tuple[str, ...]:
 
 
 def _instance_type(name: str, row: dict[str, Any], owner: Table) -> InstanceType:
-    def about(what: str, key: str) -> Fact[Any]:
-        return fact(f"{what} of {name}", row[key], owner)
+    doubts: dict[str, str] = owner["doubts"]
+    uncertain: dict[str, str] = row["uncertain"]
+
+    def about(what: str, field: str, value: Any) -> Fact[Any]:
+        entry = {"value": value, "claims": row.get("claims", {}).get(field, ())}
+        if field in uncertain:
+            entry["doubt"] = doubts[uncertain[field]]
+        return fact(f"{what} of {name}", entry, owner)
 
     accelerator = row.get("accelerator")
     return InstanceType(
         name=name,
         family=name.split(".")[1],
-        vcpu=row.get("vcpu"),
-        memory_gib=row.get("memory_gib"),
+        vcpu=row["vcpu"],
+        memory_gib=row["memory_gib"],
         architecture=row["architecture"],
         accelerator=accelerator
         and Accelerator(
             kind=accelerator["kind"],
             model=accelerator["model"],
             count=accelerator["count"],
-            memory_gib_each=fact(f"accelerator memory of {name}", accelerator["memory_gib_each"], owner),
+            memory_gib_each=about("accelerator memory", "accelerator_memory", accelerator["memory_gib_each"]),
             kubernetes_resource=owner["kubernetes_resources"][accelerator["kind"]],
         ),
-        efa_interfaces=about("EFA interfaces", "efa_interfaces"),
+        efa_interfaces=about("EFA interfaces", "efa_interfaces", row["efa_interfaces"]),
         rdma_read=row["rdma_read"],
         rdma_write=row["rdma_write"],
-        max_pods=about("pods a node", "max_pods"),
-        eks_addresses=about("addresses a node with EKS", "eks_addresses"),
-        slurm_addresses=about("addresses a node with Slurm", "slurm_addresses"),
-        local_nvme_gb=row.get("local_nvme_gb", 0),
+        max_pods=about("pods a node", "max_pods", row["max_pods"]),
+        network_cards=row["network_cards"],
+        eks_addresses=about("addresses a node with EKS", "eks_addresses", row["eks_addresses"]),
+        slurm_addresses=about("addresses a node with Slurm", "slurm_addresses", row["slurm_addresses"]),
+        local_nvme_gb=row["local_nvme_gb"],
         threads_per_core_fixed=row.get("threads_per_core_fixed"),
         mig_profiles=tuple(row.get("mig_profiles", ())),
     )

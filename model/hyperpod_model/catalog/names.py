@@ -63,7 +63,7 @@ TAG_KEY = _rule("tag_key")
 TAG_VALUE = _rule("tag_value")
 
 MANAGED_BUCKET_PREFIX: str = _TABLE["managed_bucket_prefix"]
-"""Prefix of the buckets that the nodes' managed policy may read: a limit of that policy, not of the service."""
+"""Prefix of the buckets that the nodes' managed policy reads: a limit of that policy, not of the service."""
 
 
 def ssm_target(cluster_id: str, group: str, instance_id: str) -> str:

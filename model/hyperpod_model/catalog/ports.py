@@ -19,7 +19,7 @@ class PortRange(NamedTuple):
         """Whether a rule reaches one of these ports.
 
         Args:
-            protocol: ``tcp``, ``udp``, the protocol's number as text (``6``, ``17``) or ``-1`` for all traffic.
+            protocol: ``tcp``, ``udp``, its number as text (``6``, ``17``) or ``-1`` for all traffic.
             first: First port of the rule. All ports if None, or if -1 as CloudFormation has it.
             last: Last port of the rule. The same as ``first`` if None.
         """

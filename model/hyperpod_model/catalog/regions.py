@@ -19,8 +19,8 @@ class Region:
     Attributes:
         name: Such as ``us-west-2``.
         partition: Such as ``aws``; the first part of ARNs after ``arn:``.
-        zone_ids: Availability Zone IDs known to exist, such as ``usw2-az1``, the same for every account. Empty
-            where no source lists them; a zone that is missing here may exist.
+        zone_ids: Availability Zone IDs such as ``usw2-az1``, the same in every account. Empty where no source
+            lists them. A zone may be closed to an account, and a new one may be missing here.
         hyperpod: Whether CloudFormation has ``AWS::SageMaker::Cluster`` there.
         zone_ids_without_eks_control_plane: Zones in which Amazon EKS takes no cluster subnet.
     """
@@ -35,7 +35,7 @@ class Region:
     def has_hyperpod(self) -> bool:
         """Whether clusters can be made here; only a certain absence counts as none.
 
-        Good enough to refuse a region that surely has no HyperPod. Ask :attr:`hyperpod` where the doubt matters.
+        Good enough to refuse a region that surely has none. Ask :attr:`hyperpod` where the doubt matters.
         """
         return self.hyperpod.if_certain(default=True)
 
@@ -84,9 +84,9 @@ def regions_with_hyperpod() -> tuple[str, ...]:
 def offers(region_name: str, instance_type_name: str) -> Fact[bool]:
     """Whether a region offers an instance type to HyperPod clusters.
 
-    The table comes from a price list and is incomplete. A listed type is certain. A type that it lists for other
-    regions but not for this one counts as not offered, certain enough to refuse unless the user vouches for it.
-    Where the table has no row for the region, or never lists the type, the answer is uncertain.
+    The table comes from a price list and is incomplete. A listed type is certain. A type that it lists for
+    other regions but not for this one counts as not offered: certain enough to refuse, unless the user vouches
+    for it. Where the table has no row for the region, or never lists the type, the answer is uncertain.
 
     Args:
         region_name: Such as ``us-west-2``.

@@ -46,7 +46,7 @@ MIN_CHECKPOINTLESS_NODES: int = _MINIMUMS["checkpointless_nodes"]
 """Peers hold the state that a failed node is restored from, so one node is none."""
 
 MIN_LIBFABRIC_WITHOUT_DEVICE_RDMA_FLAG: str = _MINIMUMS["libfabric_without_device_rdma_flag"]
-"""From here on ``FI_EFA_USE_DEVICE_RDMA`` is not needed; where EFA has no RDMA, setting it aborts the process."""
+"""From here on ``FI_EFA_USE_DEVICE_RDMA`` is not needed; where EFA has no RDMA it aborts the process."""
 
 MIN_AWS_OFI_NCCL_WITHOUT_DEVICE_RDMA_FLAG: str = _MINIMUMS["aws_ofi_nccl_without_device_rdma_flag"]
 
