@@ -1,0 +1,1 @@
+"""IAM and bucket-policy statements, evaluated as far as a template tells."""

@@ -1,0 +1,164 @@
+"""Condition blocks of IAM statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperpod_policy.iam import patterns
+from hyperpod_policy.values import Dynamic, Expression, Parameter, Unresolved, scalar_text
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()
+"""A condition key that a request does not carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One operator on one key.
+
+    Attributes:
+        operator: As written, with ``ForAnyValue:`` and ``IfExists``.
+        key: Condition key, as written.
+        values: Values it compares with.
+        complete: Whether these are all of them.
+    """
+
+    operator: str
+    key: str
+    values: tuple[Any, ...]
+    complete: bool = True
+
+    @property
+    def negated(self) -> bool:
+        """Whether it holds for values other than those listed."""
+        return "Not" in self.operator
+
+    def __str__(self) -> str:
+        return f"{self.operator} {self.key}"
+
+
+def holds(conditions: Sequence[Condition], context: Mapping[str, Any], *, free: bool) -> bool | None:
+    """Tell whether all conditions hold for a request.
+
+    Args:
+        conditions: Conditions of a statement.
+        context: What the request carries, by condition key in lower case; `ABSENT` for a key it does not carry.
+        free: What to answer for a key the context says nothing about, which the caller may choose.
+
+    Returns:
+        ``None`` if it depends on what only deployment can tell.
+    """
+    answers = [_holds(condition, context, free) for condition in conditions]
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _holds(condition: Condition, context: Mapping[str, Any], free: bool) -> bool | None:
+    operator = condition.operator
+    quantifier, colon, base = operator.rpartition(":")
+    if not colon:
+        quantifier = ""
+    optional = base.endswith("IfExists")
+    base = base.removesuffix("IfExists")
+    key = condition.key.lower()
+    if key not in context:
+        return free
+    given = context[key]
+    if base == "Null":
+        absent = given is ABSENT
+        answers = [
+            None if isinstance(value, Unresolved) else (scalar_text(value) == "true") == absent
+            for value in condition.values
+        ]
+        return _any(answers)
+    if given is ABSENT:
+        return optional or quantifier == "ForAllValues" or (condition.negated and quantifier == "")
+    compare = _OPERATORS.get(base.replace("Not", "", 1) if condition.negated else base)
+    if compare is None:
+        return free
+    found = given if isinstance(given, list) else [given]
+    verdicts = []
+    for item in found:
+        answers = [compare(value, item) for value in condition.values]
+        if not condition.complete:
+            answers.append(None)
+        matched = _any(answers)
+        verdicts.append(None if matched is None else matched != condition.negated)
+    if quantifier == "ForAllValues" or (condition.negated and quantifier == ""):
+        return _all(verdicts)
+    return _any(verdicts)
+
+
+def _any(answers: Sequence[bool | None]) -> bool | None:
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _all(answers: Sequence[bool | None]) -> bool | None:
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _boolean(value: Any, given: Any) -> bool | None:
+    if isinstance(value, Unresolved) or isinstance(given, Unresolved):
+        return None
+    return str(scalar_text(value)).lower() == str(scalar_text(given)).lower()
+
+
+def _like(value: Any, given: Any) -> bool | None:
+    if given is SOMEBODY:
+        return _somebody(value)
+    return patterns.every(value, given)
+
+
+def _equals(value: Any, given: Any) -> bool | None:
+    if given is SOMEBODY:
+        return None if _may_be_any_text(value) else False
+    return patterns.equal(value, given)
+
+
+def _equals_ignoring_case(value: Any, given: Any) -> bool | None:
+    if given is SOMEBODY:
+        return None if _may_be_any_text(value) else False
+    return patterns.equal(value, given, ignore_case=True)
+
+
+_OPERATORS: Final = {
+    "StringEquals": _equals,
+    "StringEqualsIgnoreCase": _equals_ignoring_case,
+    "StringLike": _like,
+    "ArnEquals": _like,
+    "ArnLike": _like,
+    "Bool": _boolean,
+}
+
+
+class _Somebody(Unresolved):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "a principal that nobody listed"
+
+
+SOMEBODY: Final = _Somebody()
+"""The ARN of a principal that no statement names: only a pattern that names nobody matches it."""
+
+
+def _somebody(value: Any) -> bool | None:
+    if _may_be_any_text(value):
+        return None
+    return patterns.admits_any_principal(value)
+
+
+def _may_be_any_text(value: Any) -> bool:
+    return isinstance(value, Parameter | Dynamic | Expression)

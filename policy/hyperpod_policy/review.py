@@ -1,0 +1,132 @@
+"""Review of templates by the rules."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final
+
+from hyperpod_policy.choices import World
+from hyperpod_policy.documents import Document
+from hyperpod_policy.report import Finding, Report
+from hyperpod_policy.rule import Rule, Verdict
+from hyperpod_policy.template import Template
+
+MAX_WORLDS: Final = 64
+"""How many combinations of parameter values and conditions one review looks at."""
+
+
+def review(
+    template: Mapping[str, Any] | Document | Sequence[Document],
+    *,
+    rules: Sequence[Rule] | None = None,
+    region: str | None = None,
+    account: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    file: str | None = None,
+) -> Report:
+    """Review a template.
+
+    Parameters count with their default and with every allowed value, conditions that only deployment can decide
+    both ways: a finding says when it holds, if not always.
+
+    Args:
+        template: A decoded template, or documents that know their nested stacks, reviewed together.
+        rules: Rules to apply. By default all.
+        region: Region of a decoded template, such as ``us-east-1``. By default unknown.
+        account: Account id of a decoded template. By default unknown.
+        parameters: Parameter values of a decoded template, by name. By default those the template tells.
+        file: File a decoded template was read from, for reports. By default none.
+
+    Returns:
+        Every rule's answers; none for a template without a HyperPod cluster.
+    """
+    documents: Sequence[Document]
+    if isinstance(template, Document):
+        documents = (template,)
+    elif isinstance(template, Mapping):
+        documents = (
+            Document(
+                body=template,
+                file=file,
+                region=region,
+                account=account,
+                parameters={} if parameters is None else parameters,
+            ),
+        )
+    else:
+        documents = tuple(template)
+    if rules is None:
+        from hyperpod_policy.registry import RULES
+
+        rules = RULES
+    answers: dict[Hashable, tuple[Rule, Verdict, list[str]]] = {}
+    reviewed = 0
+    start = World()
+    seen: set[frozenset[tuple[Hashable, Hashable]]] = {_identity(start)}
+    waiting = deque([start])
+    while waiting and reviewed < MAX_WORLDS:
+        world = waiting.popleft()
+        subject = Template(documents, world=world)
+        here: dict[Hashable, tuple[Rule, Verdict]] = {}
+        for rule in rules:
+            for verdict in rule.check(subject):
+                here[rule.id, verdict.resource.key, verdict.path, verdict.outcome, verdict.found] = (rule, verdict)
+        for key, (rule, verdict) in here.items():
+            answers.setdefault(key, (rule, verdict, []))[2].append(str(world))
+        reviewed += 1
+        for neighbour in world.neighbours():
+            identity = _identity(neighbour)
+            if identity not in seen:
+                seen.add(identity)
+                waiting.append(neighbour)
+    findings = tuple(
+        _finding(rule, verdict, worlds, everywhere=len(worlds) == reviewed)
+        for rule, verdict, worlds in answers.values()
+    )
+    limits = [*_unread(documents)]
+    if waiting:
+        limits.append(
+            f"{len(waiting)} or more further combinations of parameter values and conditions; "
+            "pass parameter values to review another combination"
+        )
+    return Report(verdicts=findings, limits=tuple(limits))
+
+
+def _identity(world: World) -> frozenset[tuple[Hashable, Hashable]]:
+    return frozenset((key, str(value)) for key, value in world.decided.items())
+
+
+def _finding(rule: Rule, verdict: Verdict, worlds: Sequence[str], *, everywhere: bool) -> Finding:
+    when = ""
+    if not everywhere:
+        when = worlds[0] if worlds[0] else "parameters and conditions have their defaults"
+    return Finding(
+        rule_id=rule.id,
+        title=rule.title,
+        severity=rule.severity if verdict.severity is None else verdict.severity,
+        outcome=verdict.outcome,
+        logical_id=verdict.resource.logical_id,
+        resource_type=verdict.resource.type,
+        path=verdict.path,
+        found=verdict.found,
+        allowed=verdict.allowed,
+        fix=rule.fix if verdict.fix is None else verdict.fix,
+        why=rule.why,
+        source=rule.source,
+        file=verdict.resource.document.file,
+        when=when,
+    )
+
+
+def _unread(documents: Sequence[Document]) -> list[str]:
+    """Say which parts of the templates are no resources before a macro has run."""
+    found: list[str] = []
+    for document in documents:
+        place = "" if document.file is None else f" of {document.file}"
+        resources = document.body.get("Resources")
+        for name in resources if isinstance(resources, Mapping) else ():
+            if str(name).startswith("Fn::"):
+                found.append(f"{name}{place}: expanded by CloudFormation only")
+        found += _unread(tuple(document.nested.values()))
+    return found

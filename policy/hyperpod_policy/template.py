@@ -1,0 +1,592 @@
+"""A template in one world: its resources, with intrinsic functions resolved as far as they can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from hyperpod_policy.choices import World
+from hyperpod_policy.documents import Document
+from hyperpod_policy.values import (
+    NO_VALUE,
+    Dynamic,
+    Expression,
+    Imported,
+    Parameter,
+    Pseudo,
+    Reference,
+    Text,
+    Unresolved,
+    concatenated,
+    frozen,
+    same,
+    scalar_text,
+)
+
+T = TypeVar("T")
+
+SAME_AS_REF: Final[Mapping[str, frozenset[str]]] = {
+    "AWS::EC2::SecurityGroup": frozenset({"GroupId", "Id"}),
+    "AWS::EC2::Subnet": frozenset({"SubnetId"}),
+    "AWS::EC2::VPC": frozenset({"VpcId"}),
+    "AWS::EC2::RouteTable": frozenset({"RouteTableId"}),
+    "AWS::EC2::NetworkAcl": frozenset({"Id"}),
+    "AWS::EC2::InternetGateway": frozenset({"InternetGatewayId"}),
+    "AWS::KMS::Key": frozenset({"KeyId"}),
+    "AWS::SageMaker::Cluster": frozenset({"ClusterArn"}),
+    "AWS::IAM::ManagedPolicy": frozenset({"PolicyArn"}),
+}
+"""Attributes that return what ``Ref`` returns (CloudFormation resource reference, "Return values")."""
+
+_SUB_PART: Final = re.compile(r"\$\{(!?)([^}]*)\}")
+_DYNAMIC: Final = re.compile(r"\{\{(resolve:[^}]*)\}\}")
+_SEPARATORS_IN_NO_NAME: Final = frozenset({":", "/", ",", ";", "|"})
+
+
+class Resource:
+    """One resource of a template.
+
+    Attributes:
+        key: Unique among all templates under review.
+        logical_id: As the template has it.
+        type: CloudFormation type.
+        document: The template it stands in.
+    """
+
+    __slots__ = ("_properties", "_scope", "document", "key", "logical_id", "raw", "template", "type")
+
+    def __init__(self, template: Template, scope: _Scope, logical_id: str, raw: Mapping[str, Any]) -> None:
+        self.template = template
+        self._scope = scope
+        self.document = scope.document
+        self.logical_id = logical_id
+        self.key = scope.key + logical_id
+        self.raw = raw
+        self.type: str = raw["Type"]
+        self._properties: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.logical_id} ({self.type})"
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """Its properties in this world; a property that is ``AWS::NoValue`` is absent."""
+        if self._properties is None:
+            found = self.template.resolve(self.raw.get("Properties", {}), self._scope)
+            self._properties = found if isinstance(found, dict) else {}
+        return self._properties
+
+    def get(self, *path: str | int, default: Any = None) -> Any:
+        """Return the property at a path, an unresolved value on the way to it, or the default."""
+        value: Any = self.properties
+        for step in path:
+            if isinstance(value, Unresolved):
+                return value
+            if isinstance(step, int) and isinstance(value, list) and step < len(value):
+                value = value[step]
+            elif isinstance(value, Mapping) and step in value:
+                value = value[step]
+            else:
+                return default
+        return value
+
+    @property
+    def ref(self) -> Reference:
+        """What ``Ref`` of this resource resolves to."""
+        return Reference(self.key, "Ref")
+
+    @property
+    def deletion_policy(self) -> str:
+        """``DeletionPolicy``, by default ``Delete``."""
+        return str(self.raw.get("DeletionPolicy", "Delete"))
+
+    @property
+    def update_replace_policy(self) -> str:
+        """``UpdateReplacePolicy``, by default ``Delete``."""
+        return str(self.raw.get("UpdateReplacePolicy", "Delete"))
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Its ``Metadata``, as written."""
+        found = self.raw.get("Metadata", {})
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether its own ``Condition``, and that of the nested stacks around it, hold in this world."""
+        return self.template.holds(self._scope) and (
+            "Condition" not in self.raw or self.template.condition(str(self.raw["Condition"]), self._scope)
+        )
+
+    def dependencies(self) -> Iterator[Resource]:
+        """Yield the resources that exist before it: ``DependsOn``, ``Ref``, ``Fn::GetAtt`` and ``Fn::Sub``."""
+        for key in self.template.named_by(self._scope, self.raw):
+            found = self.template.by_key(key)
+            if found is not None:
+                yield found
+
+
+class _Scope:
+    """One document, where its names are looked up."""
+
+    __slots__ = ("document", "key", "parent", "stack", "values")
+
+    def __init__(
+        self, document: Document, key: str, parent: _Scope | None = None, stack: Mapping[str, Any] | None = None
+    ) -> None:
+        self.document = document
+        self.key = key
+        self.parent = parent
+        self.stack = stack
+        self.values: dict[str, Any] = {}
+
+    def section(self, name: str) -> Mapping[str, Any]:
+        found = self.document.body.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+
+class Template:
+    """Templates under review, in one world.
+
+    Resources of nested stacks stand beside those of their parents: a parameter of a nested stack resolves to what
+    the parent passes, ``Fn::GetAtt`` of a nested stack's output to what the output says, and ``Fn::ImportValue``
+    to an export of another template under review.
+    """
+
+    def __init__(self, documents: Sequence[Document], *, world: World | None = None) -> None:
+        """Index the resources; nothing is resolved before it is asked for.
+
+        Args:
+            documents: Templates without parent; their nested stacks come with them.
+            world: Values of what the templates leave open. By default each choice's first option.
+        """
+        self.world = World() if world is None else world
+        self._scopes: list[_Scope] = []
+        self._by_scope: dict[str, _Scope] = {}
+        self._resources: dict[str, Resource] = {}
+        self._by_type: dict[str, list[Resource]] = {}
+        self._memo: dict[Callable[[Template], Any], Any] = {}
+        self._conditions: dict[tuple[str, str], bool | None] = {}
+        self._named: dict[str, frozenset[str]] = {}
+        for number, document in enumerate(documents):
+            self._enter(document, "" if len(documents) == 1 else f"{number}/", None, None)
+        self._exports: dict[str, list[tuple[_Scope, Any]]] = {}
+        for scope in self._scopes:
+            for output in scope.section("Outputs").values():
+                if isinstance(output, Mapping) and isinstance(output.get("Export"), Mapping):
+                    name = self.resolve(output["Export"].get("Name"), scope)
+                    if isinstance(name, str):
+                        self._exports.setdefault(name, []).append((scope, output.get("Value")))
+
+    def _enter(
+        self, document: Document, key: str, parent: _Scope | None, stack: Mapping[str, Any] | None
+    ) -> None:
+        scope = _Scope(document, key, parent, stack)
+        self._scopes.append(scope)
+        self._by_scope[key] = scope
+        for logical_id, raw in scope.section("Resources").items():
+            if not isinstance(raw, Mapping) or not isinstance(raw.get("Type"), str):
+                continue
+            resource = Resource(self, scope, logical_id, raw)
+            self._resources[resource.key] = resource
+            self._by_type.setdefault(resource.type, []).append(resource)
+            nested = document.nested.get(logical_id)
+            if nested is not None:
+                self._enter(nested, f"{resource.key}/", scope, raw)
+
+    def of_type(self, *types: str) -> Iterator[Resource]:
+        """Yield the resources of some types that exist in this world."""
+        for type_name in types:
+            for resource in self._by_type.get(type_name, ()):
+                if resource.exists:
+                    yield resource
+
+    def by_key(self, key: str) -> Resource | None:
+        """Return a resource that exists in this world."""
+        resource = self._resources.get(key)
+        return resource if resource is not None and resource.exists else None
+
+    def resource(self, value: Any, *types: str) -> Resource | None:
+        """Return the resource that a value refers to, if it is one of the template (and of one of the types)."""
+        if not isinstance(value, Reference):
+            return None
+        found = self.by_key(value.resource)
+        return found if found is not None and (not types or found.type in types) else None
+
+    def once(self, compute: Callable[[Template], T]) -> T:
+        """Return what a function says about this template, computed once."""
+        if compute not in self._memo:
+            self._memo[compute] = compute(self)
+        found: T = self._memo[compute]
+        return found
+
+    def holds(self, scope: _Scope) -> bool:
+        """Tell whether the nested stack that a scope is, and those around it, exist."""
+        while scope.parent is not None and scope.stack is not None:
+            if "Condition" in scope.stack and not self.condition(str(scope.stack["Condition"]), scope.parent):
+                return False
+            scope = scope.parent
+        return True
+
+    # Values
+
+    def resolve(self, value: Any, scope: _Scope) -> Any:
+        """Resolve the intrinsic functions in a value as far as this world allows."""
+        if isinstance(value, str):
+            return _with_dynamic_references(value) if "{{resolve:" in value else value
+        if isinstance(value, Mapping):
+            if len(value) == 1:
+                (name, argument), *_ = value.items()
+                if name == "Ref":
+                    return self._ref(argument, scope)
+                if isinstance(name, str) and name.startswith("Fn::"):
+                    return self._call(name[4:], argument, scope)
+            found = {key: self.resolve(item, scope) for key, item in value.items()}
+            return {key: item for key, item in found.items() if item is not NO_VALUE}
+        if isinstance(value, list | tuple):
+            items = [self.resolve(item, scope) for item in value]
+            return [item for item in items if item is not NO_VALUE]
+        return value
+
+    def _call(self, name: str, argument: Any, scope: _Scope) -> Any:
+        function = _FUNCTIONS.get(name)
+        if function is None:
+            return Expression(f"Fn::{name}", frozen(self.resolve(argument, scope)))
+        return function(self, argument, scope)
+
+    def _ref(self, name: Any, scope: _Scope) -> Any:
+        if name == "AWS::NoValue":
+            return NO_VALUE
+        if not isinstance(name, str):
+            return Expression("Ref", frozen(name))
+        if name.startswith("AWS::"):
+            return self._pseudo(name, scope)
+        if name in scope.section("Parameters"):
+            return self._parameter(name, scope)
+        if name in scope.section("Resources"):
+            return Reference(scope.key + name, "Ref")
+        return Expression("Ref", scope.key + name)
+
+    def _pseudo(self, name: str, scope: _Scope) -> Any:
+        document = scope.document
+        if name == "AWS::Region" and document.region is not None:
+            return document.region
+        if name == "AWS::AccountId" and document.account is not None:
+            return document.account
+        if name in ("AWS::StackName", "AWS::StackId", "AWS::NotificationARNs"):
+            return Pseudo(f"{name} {scope.key}".strip())
+        return Pseudo(name)
+
+    def _parameter(self, name: str, scope: _Scope) -> Any:
+        if name not in scope.values:
+            scope.values[name] = Parameter(scope.key + name)  # a parameter that is passed itself
+            scope.values[name] = self._parameter_value(name, scope)
+        found = scope.values[name]
+        if isinstance(found, _Options):
+            return self.world.choose(("parameter", scope.key + name), f"parameter {name}", found.values)
+        return found
+
+    def _parameter_value(self, name: str, scope: _Scope) -> Any:
+        declared = scope.section("Parameters")[name]
+        if not isinstance(declared, Mapping):
+            return Parameter(scope.key + name)
+        kind = str(declared.get("Type", "String"))
+        if name in scope.document.parameters:
+            return _typed(scope.document.parameters[name], kind)
+        if scope.parent is not None and scope.stack is not None:
+            passed = scope.stack.get("Properties", {}).get("Parameters", {})
+            if isinstance(passed, Mapping) and name in passed:
+                return _typed(self.resolve(passed[name], scope.parent), kind)
+        if kind.startswith("AWS::SSM::Parameter::Value"):
+            return Parameter(scope.key + name)
+        default = declared.get("Default")
+        allowed = declared.get("AllowedValues")
+        if isinstance(allowed, list) and allowed:
+            first = [default] if default is not None else []
+            values = [*first, *(value for value in allowed if value != default)]
+            if len(values) > 1:
+                return _Options([_typed(value, kind) for value in values])
+            return _typed(values[0], kind)
+        return Parameter(scope.key + name) if default is None else _typed(default, kind)
+
+    def _get_att(self, argument: Any, scope: _Scope) -> Any:
+        if isinstance(argument, str):
+            argument = argument.split(".", 1)
+        if not isinstance(argument, list) or len(argument) < 2:
+            return Expression("Fn::GetAtt", frozen(argument))
+        name, attribute = argument[0], argument[1]
+        if not isinstance(attribute, str):
+            return Expression("Fn::GetAtt", (scope.key + str(name), frozen(self.resolve(attribute, scope))))
+        key = f"{scope.key}{name}"
+        inner = self._by_scope.get(f"{key}/")
+        if inner is not None and attribute.startswith("Outputs."):
+            return self._output(attribute[len("Outputs.") :], inner)
+        resource = self._resources.get(key)
+        if resource is not None:
+            if attribute in SAME_AS_REF.get(resource.type, ()):
+                attribute = "Ref"
+            elif attribute == "Arn" and resource.type == "AWS::S3::Bucket":
+                return Text(("arn:", Pseudo("AWS::Partition"), ":s3:::", Reference(key, "Ref")))
+        return Reference(key, attribute)
+
+    def _output(self, name: str, scope: _Scope) -> Any:
+        memo = f"Outputs.{name}"
+        if memo not in scope.values:
+            scope.values[memo] = Expression("Fn::GetAtt", (scope.key, memo))  # an output that needs itself
+            output = scope.section("Outputs").get(name)
+            if isinstance(output, Mapping) and "Value" in output:
+                scope.values[memo] = self.resolve(output["Value"], scope)
+        return scope.values[memo]
+
+    def _sub(self, argument: Any, scope: _Scope) -> Any:
+        names: Mapping[str, Any] = {}
+        if isinstance(argument, list) and len(argument) == 2 and isinstance(argument[1], Mapping):
+            argument, names = argument
+        if not isinstance(argument, str):
+            return Expression("Fn::Sub", frozen(self.resolve(argument, scope)))
+        parts: list[Any] = []
+        end = 0
+        for match in _SUB_PART.finditer(argument):
+            parts.append(_with_dynamic_references(argument[end : match.start()]))
+            end = match.end()
+            literal, name = match.group(1), match.group(2).strip()
+            if literal:
+                parts.append(f"${{{name}}}")
+            elif name in names:
+                parts.append(self.resolve(names[name], scope))
+            elif "." in name and not name.startswith("AWS::"):
+                parts.append(self._get_att(name, scope))
+            else:
+                parts.append(self._ref(name, scope))
+        parts.append(_with_dynamic_references(argument[end:]))
+        return concatenated(parts)
+
+    def _join(self, argument: Any, scope: _Scope) -> Any:
+        if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str):
+            return Expression("Fn::Join", frozen(self.resolve(argument, scope)))
+        delimiter, items = argument[0], self.resolve(argument[1], scope)
+        if not isinstance(items, list):
+            return Expression("Fn::Join", (delimiter, frozen(items)))
+        parts: list[Any] = []
+        for position, item in enumerate(items):
+            if position:
+                parts.append(delimiter)
+            parts.append(item)
+        return concatenated(parts)
+
+    def _split(self, argument: Any, scope: _Scope) -> Any:
+        if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str):
+            return Expression("Fn::Split", frozen(self.resolve(argument, scope)))
+        return _split(argument[0], self.resolve(argument[1], scope))
+
+    def _select(self, argument: Any, scope: _Scope) -> Any:
+        if not isinstance(argument, list) or len(argument) != 2:
+            return Expression("Fn::Select", frozen(self.resolve(argument, scope)))
+        index, items = self.resolve(argument[0], scope), self.resolve(argument[1], scope)
+        if isinstance(items, list) and str(index).isdigit() and int(str(index)) < len(items):
+            return items[int(str(index))]
+        return Expression("Fn::Select", (frozen(index), frozen(items)))
+
+    def _find_in_map(self, argument: Any, scope: _Scope) -> Any:
+        if isinstance(argument, list) and len(argument) >= 3:
+            keys = [self.resolve(item, scope) for item in argument[:3]]
+            found: Any = scope.section("Mappings")
+            for key in keys:
+                found = found.get(scalar_text(key)) if isinstance(found, Mapping) else None
+            if found is not None:
+                return self.resolve(found, scope)
+            if len(argument) > 3 and not any(isinstance(key, Unresolved) for key in keys):
+                return self.resolve(argument[3].get("DefaultValue"), scope)
+        return Expression("Fn::FindInMap", frozen(self.resolve(argument, scope)))
+
+    def _if(self, argument: Any, scope: _Scope) -> Any:
+        if not isinstance(argument, list) or len(argument) != 3:
+            return Expression("Fn::If", frozen(self.resolve(argument, scope)))
+        return self.resolve(argument[1 if self.condition(str(argument[0]), scope) else 2], scope)
+
+    def _import_value(self, argument: Any, scope: _Scope) -> Any:
+        name = self.resolve(argument, scope)
+        exports = self._exports.get(name, ()) if isinstance(name, str) else ()
+        if len(exports) == 1:
+            exporter, value = exports[0]
+            return self.resolve(value, exporter)
+        return Imported(frozen(name))
+
+    # Conditions
+
+    def condition(self, name: str, scope: _Scope) -> bool:
+        """Tell whether a condition holds in this world."""
+        key = (scope.key, name)
+        if key not in self._conditions:
+            self._conditions[key] = None
+            expression = scope.section("Conditions").get(name)
+            self._conditions[key] = self._decide(expression, scope, name)
+        found = self._conditions[key]
+        if found is None:  # a condition that needs itself
+            return bool(self.world.choose(("condition", *key), f"condition {name}", (True, False)))
+        return found
+
+    def _decide(self, expression: Any, scope: _Scope, name: str) -> bool:
+        if isinstance(expression, Mapping) and len(expression) == 1:
+            (function, argument), *_ = expression.items()
+            if function == "Condition":
+                return self.condition(str(argument), scope)
+            if isinstance(argument, list):
+                if function == "Fn::And":
+                    return all(self._decide(item, scope, name) for item in argument)
+                if function == "Fn::Or":
+                    return any(self._decide(item, scope, name) for item in argument)
+                if function == "Fn::Not" and len(argument) == 1:
+                    return not self._decide(argument[0], scope, name)
+                if function == "Fn::Equals" and len(argument) == 2:
+                    return self._equal(argument, scope, name)
+        key = ("condition", scope.key, frozen(expression) if expression is not None else name)
+        return bool(self.world.choose(key, f"condition {name}", (True, False)))
+
+    def _equal(self, argument: Sequence[Any], scope: _Scope, name: str) -> bool:
+        one, other = (self.resolve(item, scope) for item in argument)
+        equal = same(one, other)
+        if equal is not None:
+            return equal
+        if isinstance(other, Unresolved) and not isinstance(one, Unresolved):
+            one, other = other, one
+        if not isinstance(other, Unresolved):
+            for key, decided in self.world.decided.items():
+                if decided is True and isinstance(key, tuple) and key[:2] == ("equals", one) and key[2] != other:
+                    return False
+        key = ("equals", frozen(one), frozen(other))
+        return bool(self.world.choose(key, f"condition {name}", (False, True)))
+
+    # Dependencies
+
+    def named_by(self, scope: _Scope, raw: Mapping[str, Any]) -> frozenset[str]:
+        """Return the keys of the resources that a resource depends on, both branches of ``Fn::If`` included."""
+        memo = f"{scope.key} {id(raw)}"
+        if memo not in self._named:
+            names: set[str] = set()
+            depends = raw.get("DependsOn", ())
+            names.update([depends] if isinstance(depends, str) else depends)
+            _collect_names(raw.get("Properties"), names)
+            keys: set[str] = set()
+            for name in names:
+                key = scope.key + name
+                if key in self._resources:
+                    keys.add(key)
+                    keys.update(self._inside(key))
+                elif name in scope.section("Parameters") and scope.parent is not None and scope.stack is not None:
+                    passed = scope.stack.get("Properties", {}).get("Parameters", {})
+                    above: set[str] = set()
+                    _collect_names(passed.get(name) if isinstance(passed, Mapping) else None, above)
+                    keys.update(scope.parent.key + item for item in above)
+            if scope.parent is not None and scope.stack is not None:
+                before = scope.stack.get("DependsOn", ())
+                outer = {before} if isinstance(before, str) else set(before)
+                for name in outer:
+                    key = scope.parent.key + name
+                    keys.add(key)
+                    keys.update(self._inside(key))
+            self._named[memo] = frozenset(keys)
+        return self._named[memo]
+
+    def _inside(self, key: str) -> Iterator[str]:
+        if f"{key}/" in self._by_scope:
+            yield from (other for other in self._resources if other.startswith(f"{key}/"))
+
+
+class _Options:
+    """Values that a parameter allows."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+
+_Function = Callable[[Template, Any, _Scope], Any]
+_FUNCTIONS: Final[Mapping[str, _Function]] = {
+    "GetAtt": Template._get_att,
+    "Sub": Template._sub,
+    "Join": Template._join,
+    "Split": Template._split,
+    "Select": Template._select,
+    "FindInMap": Template._find_in_map,
+    "If": Template._if,
+    "ImportValue": Template._import_value,
+}
+
+
+def _typed(value: Any, kind: str) -> Any:
+    if kind == "CommaDelimitedList" or kind.startswith("List<"):
+        if isinstance(value, list):
+            return value
+        pieces = _split(",", value if isinstance(value, Unresolved) else scalar_text(value))
+        if isinstance(pieces, list):
+            return [piece.strip() if isinstance(piece, str) else piece for piece in pieces]
+        return pieces
+    return value if isinstance(value, Unresolved | list) else scalar_text(value)
+
+
+def _split(delimiter: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return value.split(delimiter)
+    if isinstance(value, Reference) and delimiter == "," and value.attribute == "Ref":
+        return [value]
+    if isinstance(value, Text) and delimiter in _SEPARATORS_IN_NO_NAME:
+        names = (Pseudo, Reference)
+        if all(
+            isinstance(part, str)
+            or (isinstance(part, Pseudo) and not part.name.startswith("AWS::StackId"))
+            or (isinstance(part, names) and getattr(part, "attribute", "") == "Ref")
+            for part in value.parts
+        ):
+            pieces: list[list[Any]] = [[]]
+            for part in value.parts:
+                if isinstance(part, str):
+                    first, *rest = part.split(delimiter)
+                    pieces[-1].append(first)
+                    pieces.extend([piece] for piece in rest)
+                else:
+                    pieces[-1].append(part)
+            return [concatenated(piece) for piece in pieces]
+    return Expression("Fn::Split", (delimiter, frozen(value)))
+
+
+def _with_dynamic_references(text: str) -> Any:
+    if "{{resolve:" not in text:
+        return text
+    parts: list[Any] = []
+    end = 0
+    for match in _DYNAMIC.finditer(text):
+        parts += [text[end : match.start()], Dynamic(match.group(1))]
+        end = match.end()
+    parts.append(text[end:])
+    return concatenated(parts)
+
+
+def _collect_names(value: Any, names: set[str]) -> None:
+    """Add the logical ids that an unresolved value names."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "Ref" and isinstance(item, str):
+                names.add(item)
+            elif key == "Fn::GetAtt":
+                if isinstance(item, str):
+                    names.add(item.split(".", 1)[0])
+                elif isinstance(item, list) and item and isinstance(item[0], str):
+                    names.add(item[0])
+            elif key == "Fn::Sub":
+                text = item[0] if isinstance(item, list) and item else item
+                if isinstance(text, str):
+                    names.update(
+                        match.group(2).strip().split(".", 1)[0]
+                        for match in _SUB_PART.finditer(text)
+                        if not match.group(1)
+                    )
+                if isinstance(item, list):
+                    _collect_names(item[1:], names)
+            else:
+                _collect_names(item, names)
+    elif isinstance(value, list):
+        for item in value:
+            _collect_names(item, names)
