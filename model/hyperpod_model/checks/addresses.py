@@ -1,0 +1,205 @@
+"""Whether the subnet of the nodes has an address for everything that takes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network
+from math import ceil, log2
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from hyperpod_model.catalog.fact import UnknownNameError
+from hyperpod_model.catalog.instances import instance_type
+from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES, SUBNET_PREFIX_LENGTHS
+from hyperpod_model.catalog.lustre import GIB_FOR_EACH_NETWORK_INTERFACE
+from hyperpod_model.faults import Fault, InvalidInputError, Unknown
+
+_BUDGET_NEEDS_A_FIGURE = "a subnet cannot grow later, so an estimate that is named as one beats no check"
+
+
+class _Demand(NamedTuple):
+    words: str
+    addresses: int
+    is_estimate: bool
+
+
+def check_address_budget(
+    *,
+    groups: Sequence[tuple[str | Unknown, str | Unknown, int | Unknown]],
+    orchestrator: Literal["slurm", "eks"],
+    prefix_length: int | Unknown,
+    other_addresses: int | Unknown = 0,
+    addresses_per_node: Mapping[str, int] = MappingProxyType({}),
+) -> list[Fault]:
+    """Check that every node and everything else in the subnet gets an address.
+
+    A node takes several VPC addresses: one for each network card with Slurm, and with EKS those of its pods
+    too. Documented by AWS is the figure of P5 alone; those of other types are derived from the EC2 limits and
+    marked as estimates in the message. Source: SageMaker developer guide, sagemaker-hyperpod-prerequisites.
+
+    Args:
+        groups: Name, instance type and count of each instance group in the subnet. A group of which something
+            is ``UNKNOWN``, or whose type the catalog does not list, counts as nothing: what is left may still
+            be too much.
+        orchestrator: ``slurm`` or ``eks``.
+        prefix_length: Prefix length of the subnet's IPv4 range, such as 17. ``UNKNOWN`` checks only against
+            the largest subnet that there is.
+        other_addresses: Addresses that file systems, endpoints and other tenants take in the subnet.
+        addresses_per_node: Figures by instance type that replace the catalog's, for whoever knows better:
+            nodes whose EFA interfaces are all ``efa-only`` take fewer.
+
+    Returns:
+        One fault if the subnet is too small, with the prefix length needed.
+    """
+    demands = [
+        demand
+        for name, type_name, count in groups
+        if (demand := _demand(name, type_name, count, orchestrator, addresses_per_node)) is not None
+    ]
+    others = 0 if isinstance(other_addresses, Unknown) else other_addresses
+    needed = sum(demand.addresses for demand in demands) + others
+    shortest, _ = SUBNET_PREFIX_LENGTHS
+    length = shortest if isinstance(prefix_length, Unknown) else prefix_length
+    usable = usable_addresses(length)
+    if needed <= usable:
+        return []
+    parts = [demand.words for demand in demands]
+    if others:
+        parts.append(f"others {others}")
+    message = (
+        f"a /{length} subnet has {usable} usable addresses, the cluster needs {needed} ({', '.join(parts)})"
+    )
+    if any(demand.is_estimate for demand in demands):
+        message += "; figures with ~ are estimates that addresses_per_node replaces"
+    wanted = prefix_length_for(needed)
+    if wanted is None:
+        way_out = f"no subnet is larger than /{shortest}, so spread the groups over several subnets"
+    else:
+        way_out = f"use a prefix length of {wanted} or shorter"
+    return [Fault((), f"{message}; {way_out}")]
+
+
+def usable_addresses(prefix_length: int) -> int:
+    """Addresses of a subnet less those that AWS keeps.
+
+    Args:
+        prefix_length: Prefix length of the subnet's IPv4 range.
+    """
+    return max(0, int(2 ** (32 - prefix_length)) - RESERVED_SUBNET_ADDRESSES)
+
+
+def prefix_length_for(addresses: int) -> int | None:
+    """Longest prefix of a subnet with at least so many usable addresses, None if no subnet has.
+
+    Args:
+        addresses: Usable addresses needed.
+    """
+    shortest, longest = SUBNET_PREFIX_LENGTHS
+    length = min(longest, 32 - ceil(log2(addresses + RESERVED_SUBNET_ADDRESSES)))
+    return length if length >= shortest else None
+
+
+def file_system_addresses(storage_capacity_gib: int | Unknown) -> int:
+    """Addresses that an FSx for Lustre file system takes in its subnet, estimated on the safe side.
+
+    Args:
+        storage_capacity_gib: Storage capacity in GiB. ``UNKNOWN`` counts as the smallest file system.
+    """
+    each = GIB_FOR_EACH_NETWORK_INTERFACE.assuming(because=_BUDGET_NEEDS_A_FIGURE)
+    capacity = each if isinstance(storage_capacity_gib, Unknown) else storage_capacity_gib
+    return 1 + ceil(capacity / each)
+
+
+def check_subnet_ranges(
+    *, vpc_cidr: str | Unknown, prefix_lengths: Mapping[str, int | Unknown]
+) -> list[Fault]:
+    """Check that a VPC range is legal and holds subnets of the wanted sizes.
+
+    Args:
+        vpc_cidr: IPv4 range of the VPC, such as ``10.0.0.0/16``.
+        prefix_lengths: Prefix length by subnet name.
+
+    Returns:
+        Every fault found, with the path ``("vpc_cidr",)`` or that of the subnet's name.
+    """
+    shortest, longest = SUBNET_PREFIX_LENGTHS
+    faults = [
+        Fault((name,), f"must be from {shortest} to {longest}, got {length!r}; AWS has no other subnet sizes")
+        for name, length in prefix_lengths.items()
+        if not isinstance(length, Unknown) and not _is_length(length)
+    ]
+    if isinstance(vpc_cidr, Unknown):
+        return faults
+    try:
+        network = IPv4Network(vpc_cidr)
+    except ValueError as error:
+        return [
+            *faults,
+            Fault(("vpc_cidr",), f"must be an IPv4 range such as 10.0.0.0/16, got {vpc_cidr!r} ({error})"),
+        ]
+    if not shortest <= network.prefixlen <= longest:
+        allowed = f"/{shortest} to /{longest}"
+        return [*faults, Fault(("vpc_cidr",), f"must have a prefix length from {allowed}, got {vpc_cidr!r}")]
+    lengths = {name: length for name, length in prefix_lengths.items() if isinstance(length, int)}
+    if not faults and sum(int(2 ** (32 - length)) for length in lengths.values()) > network.num_addresses:
+        wanted = " and ".join(f"{name} /{length}" for name, length in lengths.items())
+        faults.append(
+            Fault(
+                ("vpc_cidr",),
+                f"must hold {wanted}, got {vpc_cidr!r} with {network.num_addresses} addresses; use a larger "
+                "range or longer prefixes",
+            )
+        )
+    return faults
+
+
+def carve_subnets(*, vpc_cidr: str, prefix_lengths: Mapping[str, int]) -> dict[str, str]:
+    """Cut subnets out of a VPC range, the largest from the top down; the bottom stays free for others.
+
+    Args:
+        vpc_cidr: IPv4 range of the VPC.
+        prefix_lengths: Prefix length by subnet name.
+
+    Returns:
+        IPv4 range by subnet name.
+
+    Raises:
+        InvalidInputError: If ``check_subnet_ranges`` finds a fault.
+    """
+    faults = check_subnet_ranges(vpc_cidr=vpc_cidr, prefix_lengths=prefix_lengths)
+    if faults:
+        raise InvalidInputError(faults)
+    network = IPv4Network(vpc_cidr)
+    top = int(network.broadcast_address) + 1
+    ranges = {}
+    for name, length in sorted(prefix_lengths.items(), key=lambda item: item[1]):
+        top -= int(2 ** (32 - length))
+        ranges[name] = str(IPv4Network((top, length)))
+    return ranges
+
+
+def _is_length(length: object) -> bool:
+    shortest, longest = SUBNET_PREFIX_LENGTHS
+    return isinstance(length, int) and not isinstance(length, bool) and shortest <= length <= longest
+
+
+def _demand(
+    name: str | Unknown,
+    type_name: str | Unknown,
+    count: int | Unknown,
+    orchestrator: Literal["slurm", "eks"],
+    addresses_per_node: Mapping[str, int],
+) -> _Demand | None:
+    if isinstance(type_name, Unknown) or isinstance(count, Unknown):
+        return None
+    label = "a group" if isinstance(name, Unknown) else name
+    if type_name in addresses_per_node:
+        each, estimate = addresses_per_node[type_name], ""
+    else:
+        try:
+            found = instance_type(type_name)
+        except UnknownNameError:
+            return None
+        fact = found.eks_addresses if orchestrator == "eks" else found.slurm_addresses
+        each, estimate = fact.assuming(because=_BUDGET_NEEDS_A_FIGURE), "" if fact.certain else "~"
+    return _Demand(f"{label} {count} x {estimate}{each}", count * each, bool(estimate))
