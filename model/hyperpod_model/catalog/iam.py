@@ -132,6 +132,33 @@ S3_BUCKET_CONFIGURATION_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_co
 S3_BUCKET_CONFIGURATION_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration_patterns"])
 """The same as wildcards. They also match actions on other resources, which a bucket's policy never sees."""
 
+BUCKET_KEY_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3_key"]["read"])
+"""On the key of a bucket encrypted with SSE-KMS, to read its objects."""
+
+BUCKET_KEY_WRITE_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3_key"]["write"])
+"""The same to write them; uploads in parts decrypt as well."""
+
+LIFECYCLE_SCRIPT_BUCKET_ACTIONS: tuple[str, ...] = tuple(_TABLE["lifecycle_script_read"]["bucket"])
+"""What a node needs on the bucket of its lifecycle scripts, as the managed policy of the nodes has it."""
+
+LIFECYCLE_SCRIPT_OBJECT_ACTIONS: tuple[str, ...] = tuple(_TABLE["lifecycle_script_read"]["object"])
+"""What a node needs on its lifecycle scripts, as the managed policy of the nodes has it."""
+
+ACCESS_LOG_SERVICE: str = _TABLE["access_log_delivery"]["service"]
+"""Delivers S3 server access logs."""
+
+ACCESS_LOG_ACTION: str = _TABLE["access_log_delivery"]["action"]
+
+
+def bucket_key_via_service(region: str) -> str:
+    """Pattern of ``kms:ViaService`` for objects in S3, whatever the partition's domain.
+
+    Args:
+        region: Such as ``us-west-2``; may be a CDK Token.
+    """
+    template: str = _TABLE["s3_key"]["via_service"]
+    return template.format(region=region)
+
 
 def ebs_key_via_service(region: str, url_suffix: str) -> str:
     """Value of ``kms:ViaService`` for volumes of HyperPod nodes.
