@@ -39,8 +39,8 @@ def fact(name: str, entry: Any, owner: Table) -> Fact[Any]:
     return Fact(
         name,
         frozen(fields["value"]),
-        source=fields.get("source", owner["source"]),
-        checked_on=fields.get("checked_on", owner["checked_on"]),
+        source=fields["source"] if "source" in fields else owner["source"],
+        checked_on=fields["checked_on"] if "checked_on" in fields else owner["checked_on"],
         doubt=fields.get("doubt"),
         claims=[
             Claim(frozen(claim["value"]), claim["source"], claim["checked_on"])

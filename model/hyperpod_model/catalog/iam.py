@@ -92,9 +92,11 @@ EBS_KEY_GRANT_ACTION: str = _TABLE["ebs_key"]["grant"]
 """With ``kms:ViaService`` and ``kms:GrantIsForAWSResource``, and never with encryption-context conditions."""
 
 EBS_KEY_DESCRIBE_ACTION: str = _TABLE["ebs_key"]["describe"]
-EBS_GRANT_OPERATIONS: Fact[tuple[str, ...] | None] = fact(
-    "grant operations of a volume's key", _TABLE["ebs_grant_operations"], _TABLE
-)
+CLUSTER_ROLE_ACTIONS: tuple[str, ...] = tuple(_TABLE["cluster_role"])
+"""What the role for Karpenter autoscaling may do to its cluster."""
+
+CLUSTER_ROLE_GRANT_OPERATIONS: tuple[str, ...] = tuple(_TABLE["cluster_role_key"]["grant_operations"])
+"""The most that a key grant made with that role may allow, as values of ``kms:GrantOperations``."""
 
 TIERED_CHECKPOINTING_BUCKET_ACTIONS: tuple[str, ...] = tuple(_TABLE["tiered_checkpointing"]["bucket"])
 """On the bucket itself; its region is asked for at start."""

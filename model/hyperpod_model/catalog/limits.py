@@ -1,4 +1,4 @@
-"""Limits of the service and of the services around it."""
+"""Limits beyond those of a request's fields, which the catalog's ``cluster_request`` has."""
 
 from __future__ import annotations
 
@@ -18,18 +18,6 @@ def _fact(name: str, what: str) -> Fact[Any]:
 MAX_INSTANCE_GROUPS: Fact[int] = _fact("instance_groups", "most instance groups of a cluster")
 """Sources disagree: :attr:`Fact.claims` has each with its date. More than the largest is surely refused."""
 
-MAX_INSTANCE_COUNT: int = _LIMITS["instance_count"]
-MAX_SUBNETS: int = _LIMITS["subnets"]
-MAX_SECURITY_GROUPS: int = _LIMITS["security_groups"]
-MAX_TAGS: int = _LIMITS["tags"]
-MAX_STORAGE_CONFIGS: int = _LIMITS["storage_configs"]
-MAX_INSTANCE_TYPES_OF_A_GROUP: int = _LIMITS["instance_types_of_a_group"]
-MAX_KUBERNETES_LABELS: int = _LIMITS["kubernetes_labels"]
-MAX_KUBERNETES_TAINTS: int = _LIMITS["kubernetes_taints"]
-MAX_PARTITIONS_OF_A_GROUP: int = _LIMITS["partitions_of_a_group"]
-MAX_EBS_VOLUME_GB: int = _LIMITS["ebs_volume_gb"]
-MAX_SOURCE_S3_URI_LENGTH: int = _LIMITS["source_s3_uri_length"]
-MAX_LIFECYCLE_SCRIPT_NAME_LENGTH: int = _LIMITS["lifecycle_script_name_length"]
 
 MAX_LIFECYCLE_SCRIPT_BYTES: Fact[int | None] = _fact(
     "lifecycle_script_bytes", "most bytes of lifecycle scripts"
@@ -57,8 +45,6 @@ TIERED_MEMORY_PERCENTAGE: Fact[tuple[int, int]] = _fact(
 )
 """Certain: the schemas allow less than the documented 20, the service does not promise to work with it."""
 
-RESTRICTED_GROUP_LUSTRE_GIB: tuple[int, int] = frozen(_LIMITS["restricted_group_lustre_gib"])
-RESTRICTED_GROUP_LUSTRE_THROUGHPUT: tuple[int, int] = frozen(_LIMITS["restricted_group_lustre_throughput"])
 MAX_COMPUTE_QUOTA_RESOURCES: int = _LIMITS["compute_quota_resources"]
 MAX_PRIORITY_CLASSES: int = _LIMITS["priority_classes"]
 

@@ -68,6 +68,10 @@ HDD_CAPACITY_STEPS_GIB: Mapping[int, int] = MappingProxyType(
 )
 """PERSISTENT_1 on HDD: capacity step in GiB by throughput in MB/s for each TiB."""
 
+LUSTRE_VERSIONS: tuple[str, ...] = tuple(_TABLE["lustre_versions"])
+RECOMMENDED_LUSTRE_VERSION: str = _TABLE["recommended_lustre_version"]
+"""Taken by all deployment types. What FSx takes when none is named is older, and depends on the type."""
+
 LOG_GROUP_PREFIX: str = _TABLE["log_group_prefix"]
 """A log group for the file system's own logs must begin with it."""
 

@@ -56,7 +56,7 @@ LUSTRE = _ranges(_PORTS["lustre"])
 """FSx for Lustre, between clients and file system and within the file system."""
 
 OPENZFS = _ranges(_PORTS["openzfs"])
-"""FSx for OpenZFS over NFS 4; the file system also serves 111 and 20001-20003 to NFS 3 clients."""
+"""FSx for OpenZFS, over NFS."""
 
 SLURM_ACCOUNTING_DATABASE = _ranges(_PORTS["slurm_accounting_database"])
 OPERATOR_AGENT = _ranges(_PORTS["operator_agent"])

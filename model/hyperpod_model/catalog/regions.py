@@ -85,8 +85,9 @@ def offers(region_name: str, instance_type_name: str) -> Fact[bool]:
     """Whether a region offers an instance type to HyperPod clusters.
 
     The table comes from a price list and is incomplete. A listed type is certain. A type that it lists for
-    other regions but not for this one counts as not offered: certain enough to refuse, unless the user vouches
-    for it. Where the table has no row for the region, or never lists the type, the answer is uncertain.
+    other regions but not for this one counts as not offered: certain enough to refuse, unless the user
+    vouches for it. Where the table has no row for the region, or never lists the type, the answer is
+    uncertain.
 
     Args:
         region_name: Such as ``us-west-2``.
