@@ -1,0 +1,478 @@
+"""The other door: a ``CreateCluster`` request, as ``aws sagemaker create-cluster --cli-input-json`` takes it.
+
+What is said is used as it is; what is left out is not added, above all nothing that cannot be undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from hyperpod_model.catalog import iam, names
+from hyperpod_model.catalog.names import NameRule
+from hyperpod_model.checks.cluster import check_cluster
+from hyperpod_model.cluster_spec.cluster import ClusterSpec
+from hyperpod_model.cluster_spec.lifecycle_scripts import DEFAULT_ENTRY_POINTS
+from hyperpod_model.cluster_spec.placeholder_ids import id_kind
+from hyperpod_model.cluster_spec.request_fields import judge_fields
+from hyperpod_model.cluster_spec.slurm import SlurmMode
+from hyperpod_model.cluster_spec.yaml_document import YamlDocument
+from hyperpod_model.cluster_spec.zones import check_zone
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError, dotted
+
+REQUEST_MARKS = ("ClusterName", "InstanceGroups")
+"""A file with one of these keys at the top is a request."""
+
+_IDS: tuple[tuple[str, str, NameRule], ...] = (
+    ("Subnets", "a VPC with one private accelerator subnet", names.SUBNET_ID),
+    ("SecurityGroupIds", "a security group for the nodes", names.SECURITY_GROUP_ID),
+)
+_HOOKS: dict[str, SlurmMode] = {"OnInitComplete": "api", "OnCreate": "lifecycle"}
+_HOOK_FIELDS = {"OnCreate": "on_create", "OnInitComplete": "on_init_complete"}
+_KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[^:]+:\d{12}:key/.+")
+_S3_BUCKET = re.compile(r"s3://([^/]+)")
+
+# Checks on a request name other fields by the constructs' properties.
+_VOCABULARY = {
+    "instance_count": "InstanceCount",
+    "instance_type": "InstanceType",
+    "slurm_node_type": "SlurmConfig.NodeType",
+    "node_provisioning_mode": "NodeProvisioningMode",
+    "on_create": "OnCreate",
+    "on_init_complete": "OnInitComplete",
+    "source_s3_uri": "SourceS3Uri",
+    "deep_health_checks": "OnStartDeepHealthChecks",
+    "secondary_volume_size_gib": "VolumeSizeInGB",
+    "root_volume_kms_key": "VolumeKmsKeyId",
+    "unlisted_instance_types": "unlisted_instance_types of a cluster spec",
+}
+
+
+def import_request(
+    request: Mapping[str, Any], document: YamlDocument, *, strict: bool, region: str | None, zone: str | None
+) -> tuple[list[Fault], ClusterSpec | None, tuple[str, ...]]:
+    """Make a specification of a request.
+
+    Args:
+        request: The request as it was read.
+        document: The file, for lines in notes.
+        strict: Whether ids that are not legal are refused.
+        region: Region of the cluster. None where nobody named one.
+        zone: ID of the Availability Zone for a network that is made. None where nobody named one.
+
+    Returns:
+        All faults and warnings, in the request's terms; the specification, None if there are errors; and notes
+        on what is made, imported, and left as it is.
+    """
+    usable, faults = judge_fields(request)
+    groups = [
+        (index, group)
+        for index, group in enumerate(_list(usable, "InstanceGroups"))
+        if isinstance(group, Mapping)
+    ]
+    found, made = _judge_ids(usable, strict=strict)
+    faults += found
+    faults += _judge_network(usable, made, region=region, zone=zone)
+    roles, made_roles = _judge_roles(groups, strict=strict)
+    faults += roles
+    for index, group in groups:
+        faults += [
+            fault._replace(path=("InstanceGroups", index, *fault.path)) for fault in _judge_group(group)
+        ]
+    said = {fault.path for fault in faults}
+    faults += [
+        fault for fault in _service_faults(usable, made | made_roles, region) if fault.path not in said
+    ]
+    if any(fault.severity == "error" for fault in faults):
+        return faults, None, ()
+    try:
+        spec = ClusterSpec.model_validate(_spec_data(usable, made | made_roles, region=region, zone=zone))
+    except ValidationError as error:
+        return [*faults, *_late_faults(error)], None, ()
+    notes = [
+        *_made_notes(usable, made, made_roles, document, zone),
+        *_slurm_notes(usable),
+        *_script_notes(groups),
+        *_role_notes(groups, made_roles),
+        *_left_out_notes(usable),
+    ]
+    return faults, spec, tuple(notes)
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[Any]:
+    found = value.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _text(value: Any, *path: str) -> str | None:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def _vpc_ids(request: Mapping[str, Any]) -> Iterator[tuple[FaultPath, str, NameRule]]:
+    config = request.get("VpcConfig")
+    for member, _, rule in _IDS:
+        if isinstance(config, Mapping):
+            for index, value in enumerate(_list(config, member)):
+                if isinstance(value, str):
+                    yield ("VpcConfig", member, index), value, rule
+
+
+def _judge_ids(request: Mapping[str, Any], *, strict: bool) -> tuple[list[Fault], set[FaultPath]]:
+    faults: list[Fault] = []
+    made: set[FaultPath] = set()
+    for path, value, rule in _vpc_ids(request):
+        kind = id_kind(value, rule)
+        if kind == "mistyped":
+            faults.append(
+                Fault(path, f"must be {rule.in_words}, got {value!r}, which looks like a slip in a real id")
+            )
+        elif kind == "placeholder" and strict:
+            faults.append(
+                Fault(
+                    path,
+                    f"must be {rule.in_words}, got {value!r}; without strict it would be made, give a real "
+                    "id",
+                )
+            )
+        elif kind == "placeholder":
+            made.add(path)
+    return faults, made
+
+
+def _judge_network(
+    request: Mapping[str, Any], made: set[FaultPath], *, region: str | None, zone: str | None
+) -> list[Fault]:
+    if request.get("VpcConfig") is None:
+        return [
+            Fault(
+                ("VpcConfig",),
+                "is required: a cluster in the service's own network cannot be expressed yet; give Subnets "
+                "and SecurityGroupIds, or placeholders such as 'subnet-new' and 'sg-new' to have them made",
+            )
+        ]
+    faults: list[Fault] = []
+    shares: dict[str, set[bool]] = {member: set() for member, _, _ in _IDS}
+    for path, _, _ in _vpc_ids(request):
+        shares[str(path[1])].add(path in made)
+    faults += [
+        Fault(
+            ("VpcConfig", member),
+            "mixes real ids with placeholders; give real ids only, or placeholders only",
+        )
+        for member, share in shares.items()
+        if len(share) > 1
+    ]
+    if faults:
+        return faults
+    subnets, security_groups = shares["Subnets"], shares["SecurityGroupIds"]
+    if subnets == {False} and security_groups == {True}:
+        return [
+            Fault(
+                ("VpcConfig", "SecurityGroupIds"),
+                "is a placeholder beside real subnets, and a request does not name the VPC in which to make "
+                "the security group; give a real id, or write a cluster spec with network.vpc_id and "
+                "network.subnet_ids",
+            )
+        ]
+    if subnets == {True} and security_groups == {False}:
+        return [
+            Fault(
+                ("VpcConfig", "Subnets"),
+                "is a placeholder beside real security groups, which belong to a VPC that the request does "
+                "not name; give real subnets, or placeholders for both to have a network made",
+            )
+        ]
+    if subnets == {True}:
+        return _judge_place(region=region, zone=zone)
+    return []
+
+
+def _judge_place(*, region: str | None, zone: str | None) -> list[Fault]:
+    missing = {
+        "region": None if region is not None else "-c region=us-west-2",
+        "zone": None if zone is not None else "-c availability_zone_id=usw2-az1",
+    }
+    options = [option for option in missing.values() if option is not None]
+    if not options:
+        return check_zone(zone, region, ())
+    wanted = " and ".join(name for name, option in missing.items() if option is not None)
+    return [
+        Fault(
+            ("VpcConfig",),
+            f"the network has to be made, and a request does not say in which {wanted}; pass for instance "
+            f"{' '.join(options)} (the ID of the zone that has your capacity, not its name), or give real "
+            "ids",
+        )
+    ]
+
+
+def _judge_roles(
+    groups: list[tuple[int, Mapping[str, Any]]], *, strict: bool
+) -> tuple[list[Fault], set[FaultPath]]:
+    illegal = {
+        ("InstanceGroups", index, "ExecutionRole"): role
+        for index, group in groups
+        if (role := _text(group, "ExecutionRole")) is not None and not names.ROLE_ARN.matches(role)
+    }
+    if not strict:
+        return [], set(illegal)
+    return [
+        Fault(
+            path,
+            f"must be {names.ROLE_ARN.in_words}, got {role!r}; without strict it would be made, give a real "
+            "role",
+        )
+        for path, role in illegal.items()
+    ], set()
+
+
+def _judge_group(group: Mapping[str, Any]) -> list[Fault]:
+    faults = []
+    config = group.get("LifeCycleConfig")
+    if config is None:
+        message = (
+            "is required: a group without lifecycle scripts cannot be expressed yet; give SourceS3Uri and a "
+            "script"
+        )
+        faults.append(Fault(("LifeCycleConfig",), message))
+    elif isinstance(config, Mapping) and all(config.get(hook) is None for hook in _HOOKS):
+        faults.append(Fault(("LifeCycleConfig",), "names no script; give OnCreate or OnInitComplete"))
+    bucket = _S3_BUCKET.match(_text(config, "SourceS3Uri") or "")
+    if bucket is not None and not names.BUCKET.matches(bucket[1]):
+        faults.append(
+            Fault(
+                ("LifeCycleConfig", "SourceS3Uri"),
+                f"names no bucket: {bucket[1]!r} is not {names.BUCKET.in_words}; give the place of your "
+                "scripts, or write a cluster spec to have scripts uploaded",
+            )
+        )
+    for volume, storage in enumerate(_list(group, "InstanceStorageConfigs")):
+        key = _text(storage, "EbsVolumeConfig", "VolumeKmsKeyId")
+        if key is not None and _KEY_ARN.fullmatch(key) is None:
+            faults.append(
+                Fault(
+                    ("InstanceStorageConfigs", volume, "EbsVolumeConfig", "VolumeKmsKeyId"),
+                    "must be the ARN of a key, arn:<partition>:kms:<region>:<account>:key/<id>, to be "
+                    f"imported, got {key!r}",
+                )
+            )
+    return faults
+
+
+def _service_faults(request: Mapping[str, Any], made: set[FaultPath], region: str | None) -> list[Fault]:
+    found = check_cluster(_with_unknown(request, made, ()), region=region)
+    return [fault._replace(message=_in_request_terms(fault.message)) for fault in found]
+
+
+def _with_unknown(value: Any, made: set[FaultPath], path: FaultPath) -> Any:
+    if path in made:
+        return UNKNOWN
+    if isinstance(value, Mapping):
+        return {name: _with_unknown(member, made, (*path, name)) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_unknown(item, made, (*path, index)) for index, item in enumerate(value)]
+    return value
+
+
+def _in_request_terms(message: str) -> str:
+    for name, member in _VOCABULARY.items():
+        message = re.sub(rf"\b{name}\b", member, message)
+    return message
+
+
+def _late_faults(error: ValidationError) -> list[Fault]:
+    """Faults that only the whole specification shows, such as a subnet too small for the nodes."""
+    faults: list[Fault] = []
+    for found in error.errors(include_url=False):
+        cause = found.get("ctx", {}).get("error")
+        if not isinstance(cause, InvalidInputError):
+            raise error
+        faults += [Fault((), f"{fault}; write a cluster spec to set it") for fault in cause.faults]
+    return faults
+
+
+def _mode(request: Mapping[str, Any]) -> SlurmMode:
+    groups = _list(request, "InstanceGroups")
+    orchestrated = (
+        isinstance(request.get("Orchestrator"), Mapping) and request["Orchestrator"].get("Slurm") is not None
+    )
+    return (
+        "api"
+        if orchestrated or any(group.get("SlurmConfig") is not None for group in groups)
+        else "lifecycle"
+    )
+
+
+def _spec_data(
+    request: Mapping[str, Any], made: set[FaultPath], *, region: str | None, zone: str | None
+) -> dict[str, Any]:
+    groups = request["InstanceGroups"]
+    network = request["VpcConfig"]
+    exists = ("VpcConfig", "Subnets", 0) not in made
+    strategy = _text(request, "Orchestrator", "Slurm", "SlurmConfigStrategy")
+    data = {
+        "name": request["ClusterName"],
+        "region": region,
+        "node_provisioning_mode": request.get("NodeProvisioningMode"),
+        "node_recovery": request.get("NodeRecovery"),
+        "slurm": {"mode": _mode(request), "strategy": strategy},
+        "network": {
+            "availability_zone_id": zone,
+            "subnet_ids": network["Subnets"] if exists else None,
+            "security_group_ids": network["SecurityGroupIds"] if exists else None,
+        },
+        "lifecycle_scripts": {"source_s3_uri": groups[0]["LifeCycleConfig"]["SourceS3Uri"]},
+        "instance_groups": [
+            _group_data(group, groups[0], ("InstanceGroups", index, "ExecutionRole") in made, _mode(request))
+            for index, group in enumerate(groups)
+        ],
+        "file_system": None,
+        "checkpoint_bucket": None,
+        "tags": {tag["Key"]: tag["Value"] for tag in _list(request, "Tags")},
+    }
+    if data["node_recovery"] is None:
+        del data["node_recovery"]
+    return data
+
+
+def _group_data(
+    group: Mapping[str, Any], first: Mapping[str, Any], makes_role: bool, mode: SlurmMode
+) -> dict[str, Any]:
+    slurm = group.get("SlurmConfig")
+    slurm = {} if slurm is None else slurm
+    checks = group.get("OnStartDeepHealthChecks")
+    data: dict[str, Any] = {
+        "name": group["InstanceGroupName"],
+        "node_type": slurm.get("NodeType"),
+        "partition_names": _list(slurm, "PartitionNames"),
+        "instance_type": group["InstanceType"],
+        "instance_count": group["InstanceCount"],
+        "min_instance_count": group.get("MinInstanceCount"),
+        "threads_per_core": group.get("ThreadsPerCore"),
+        "training_plan_arn": group.get("TrainingPlanArn"),
+        "image_id": group.get("ImageId"),
+        "deep_health_checks": [] if checks is None else checks,
+        "secondary_volume_size_gib": 0,
+        "execution_role_arn": None if makes_role else group["ExecutionRole"],
+        "lifecycle_scripts": _scripts_data(group["LifeCycleConfig"], first["LifeCycleConfig"], mode),
+    }
+    for storage in _list(group, "InstanceStorageConfigs"):
+        volume = storage["EbsVolumeConfig"]
+        if volume.get("RootVolume") is True:
+            data["root_volume_kms_key_arn"] = volume["VolumeKmsKeyId"]
+        else:
+            data["secondary_volume_size_gib"] = volume["VolumeSizeInGB"]
+            data["secondary_volume_kms_key_arn"] = volume.get("VolumeKmsKeyId")
+    return data
+
+
+def _scripts_data(
+    config: Mapping[str, Any], first: Mapping[str, Any], mode: SlurmMode
+) -> dict[str, Any] | None:
+    own = {}
+    if config["SourceS3Uri"] != first["SourceS3Uri"]:
+        own["source_s3_uri"] = config["SourceS3Uri"]
+    for hook, field in _HOOK_FIELDS.items():
+        is_default = _HOOKS[hook] == mode and config.get(hook) == DEFAULT_ENTRY_POINTS[mode]
+        if config.get(hook) is not None and not is_default:
+            own[field] = config[hook]
+    return own if own else None
+
+
+def _made_notes(
+    request: Mapping[str, Any],
+    made: set[FaultPath],
+    made_roles: set[FaultPath],
+    document: YamlDocument,
+    zone: str | None,
+) -> list[str]:
+    notes = []
+    words = {member: what for member, what, _ in _IDS}
+    for path, value, _ in _vpc_ids(request):
+        if path in made:
+            what = words[str(path[1])] + (f" in {zone}" if path[1] == "Subnets" else "")
+            shared = "the same is used: " if path[2] != 0 else ""
+            notes.append(
+                f"{_at(path, document)}: {value!r} is not a legal id; {shared}{what} is made in its place"
+            )
+    for path in sorted(made_roles, key=str):
+        role = request["InstanceGroups"][path[1]]["ExecutionRole"]
+        notes.append(
+            f"{_at(path, document)}: {role!r} is not a legal ARN; an execution role, shared by all such "
+            "groups, is made in its place"
+        )
+    return notes
+
+
+def _at(path: FaultPath, document: YamlDocument) -> str:
+    return f"{dotted(path)} (line {document.line(path)})"
+
+
+def _slurm_notes(request: Mapping[str, Any]) -> list[str]:
+    if _mode(request) == "lifecycle":
+        slurm = (
+            "Slurm: the request has no SlurmConfig, so the lifecycle scripts configure Slurm; SlurmConfig "
+            "and Orchestrator.Slurm, which a cluster cannot give up again, are not added"
+        )
+    else:
+        slurm = (
+            "Slurm: the request has SlurmConfig or Orchestrator.Slurm, so HyperPod configures Slurm, and the "
+            "cluster cannot go back to scripts that do"
+        )
+        if request.get("Orchestrator") is None:
+            slurm += "; the template says Orchestrator.Slurm too, which goes with SlurmConfig"
+    if request.get("NodeProvisioningMode") is not None:
+        return [slurm]
+    return [
+        slurm,
+        "NodeProvisioningMode: the request names none and none is added, so the service's default applies "
+        "(AWS documentation does not settle which one that is)",
+    ]
+
+
+def _script_notes(groups: list[tuple[int, Mapping[str, Any]]]) -> list[str]:
+    locations = dict.fromkeys(group["LifeCycleConfig"]["SourceS3Uri"] for _, group in groups)
+    return [
+        f"LifeCycleConfig: the scripts at {location} are used as they are; nothing is uploaded, checked or "
+        "locked there, and whoever can write there runs code as root on the nodes"
+        for location in locations
+    ]
+
+
+def _role_notes(groups: list[tuple[int, Mapping[str, Any]]], made: set[FaultPath]) -> list[str]:
+    needs: dict[str, set[str]] = {}
+    for index, group in groups:
+        if ("InstanceGroups", index, "ExecutionRole") not in made:
+            needs.setdefault(group["ExecutionRole"], set()).add(group["LifeCycleConfig"]["SourceS3Uri"])
+    actions = ", ".join(action.name for action in (*iam.SLURM_VPC_ACTIONS, iam.CREATE_TAGS_ACTION))
+    notes = []
+    for role, locations in needs.items():
+        where = ", ".join(sorted(locations))
+        reads = f"read {where} (s3:GetObject, s3:ListBucket"
+        if any(not location.startswith(f"s3://{names.MANAGED_BUCKET_PREFIX}") for location in locations):
+            reads += f"; the managed policy covers buckets named {names.MANAGED_BUCKET_PREFIX}* only"
+        notes.append(
+            f"ExecutionRole: {role} is imported and not changed; it must already trust "
+            f"{iam.EXECUTION_ROLE_SERVICE}, have the managed policy {iam.CLUSTER_INSTANCE_MANAGED_POLICY}, "
+            f"allow {actions}, and {reads})"
+        )
+    return notes
+
+
+def _left_out_notes(request: Mapping[str, Any]) -> list[str]:
+    notes = [
+        "file system and checkpoint bucket: the request names none, so none is made; write a cluster spec to "
+        "have them"
+    ]
+    if any(group.get("OnStartDeepHealthChecks") is not None for group in request["InstanceGroups"]):
+        notes.append(
+            "resilience: deep health checks run as the request says; a request declares no spare nodes, so "
+            "none are recorded, and while a replacement is checked its job waits; write a cluster spec to "
+            "declare spares"
+        )
+    return notes

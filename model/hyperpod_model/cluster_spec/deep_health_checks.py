@@ -1,0 +1,63 @@
+"""Which deep health checks nodes pass: the developer guide's three cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hyperpod_model.catalog.cluster_request import instance_group
+from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators
+from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
+from hyperpod_model.cluster_spec.resilience import ResilienceSpec
+from hyperpod_model.faults import UNKNOWN
+
+
+def all_deep_health_checks() -> tuple[str, ...]:
+    """Every check that CloudFormation can ask for."""
+    checks = instance_group().at("OnStartDeepHealthChecks").item
+    return () if checks is None else checks.cloudformation_enum
+
+
+def checks_run(resilience: ResilienceSpec) -> bool:
+    """Whether deep health checks run in a situation.
+
+    With spare nodes, or where two more hours for a replacement are tolerable, they always run. Where a fast
+    replacement is wanted they run until the cluster is commissioned, and where the wait is intolerable never.
+    Source: SageMaker AI developer guide, deep health checks.
+
+    Args:
+        resilience: The situation.
+    """
+    if resilience.spare_nodes > 0 or resilience.replacement_wait == "tolerable":
+        return True
+    return resilience.replacement_wait == "avoid" and not resilience.commissioned
+
+
+def takes_deep_health_checks(group: InstanceGroupSpec) -> bool:
+    """Whether a Slurm cluster can check the nodes of a group.
+
+    Args:
+        group: The group; with an instance type that the catalog lacks, nothing is known and the answer is no.
+    """
+    found = group.known_instance_type
+    accelerator = None if found is None else found.accelerator
+    return accelerator is not None and accelerator.kind in deep_health_check_accelerators("slurm")
+
+
+def deep_health_checks_of(group: InstanceGroupSpec, resilience: Any) -> Any:
+    """Deep health checks of a group: its own, else what the situation asks for.
+
+    Args:
+        group: The group.
+        resilience: The situation. If it is or holds ``UNKNOWN``, so is the answer where it depends on that.
+    """
+    if group.deep_health_checks is not None:
+        return group.deep_health_checks
+    if not takes_deep_health_checks(group):
+        return ()
+    if resilience is UNKNOWN or UNKNOWN in (
+        resilience.spare_nodes,
+        resilience.replacement_wait,
+        resilience.commissioned,
+    ):
+        return UNKNOWN
+    return all_deep_health_checks() if checks_run(resilience) else ()

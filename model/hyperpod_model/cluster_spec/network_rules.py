@@ -1,0 +1,150 @@
+"""What the network fields of a specification say together."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING, Any
+
+from hyperpod_model.catalog import names
+from hyperpod_model.catalog.names import NameRule
+from hyperpod_model.checks.addresses import check_address_budget, check_subnet_ranges, file_system_addresses
+from hyperpod_model.cluster_spec.known import known
+from hyperpod_model.cluster_spec.network import MAKES_NETWORK_ONLY, NetworkSpec
+from hyperpod_model.cluster_spec.zones import check_zone
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+
+if TYPE_CHECKING:
+    from hyperpod_model.cluster_spec.cluster import ClusterSpec
+
+
+def check_network(spec: ClusterSpec) -> list[Fault]:
+    """Check the network of a specification, with paths from the top.
+
+    Args:
+        spec: The specification; any of its values may be ``UNKNOWN``.
+    """
+    network = spec.network
+    if not known(network):
+        return []
+    faults = [
+        *_check_ids(network.subnet_ids, names.SUBNET_ID, ("network", "subnet_ids")),
+        *_check_ids(network.security_group_ids, names.SECURITY_GROUP_ID, ("network", "security_group_ids")),
+        *_check_id(network.vpc_id, names.VPC_ID, ("network", "vpc_id")),
+        *check_zone(network.availability_zone_id, spec.region, ("network", "availability_zone_id")),
+    ]
+    if known(network.subnet_ids):
+        faults += _check_existing(spec, network) if network.is_existing else _check_made(network)
+    return faults + _check_addresses(spec, network)
+
+
+def _check_made(network: NetworkSpec) -> list[Fault]:
+    faults = []
+    if network.availability_zone_id is None:
+        faults.append(
+            Fault(
+                ("network", "availability_zone_id"),
+                "is required where the network is made: the ID of the zone that has your capacity, such as "
+                "usw2-az1; or give vpc_id, subnet_ids and security_group_ids of an existing network",
+            )
+        )
+    for name in ("vpc_id", "security_group_ids", "subnet_cidr"):
+        if getattr(network, name) is not None:
+            faults.append(
+                Fault(
+                    ("network", name), "goes with an existing network; give subnet_ids too, or leave it out"
+                )
+            )
+    ranges = check_subnet_ranges(
+        vpc_cidr=network.vpc_cidr,
+        prefix_lengths={"accelerator_subnet_prefix_length": network.accelerator_subnet_prefix_length},
+    )
+    return faults + [fault._replace(path=("network", *fault.path)) for fault in ranges]
+
+
+def _check_existing(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
+    faults = [
+        Fault(
+            ("network", name),
+            "sizes a network that is made, and subnet_ids name an existing one; leave it out",
+        )
+        for name in MAKES_NETWORK_ONLY
+        if name in network.model_fields_set
+    ]
+    if network.subnet_ids is not None and len(network.subnet_ids) == 0:
+        faults.append(
+            Fault(("network", "subnet_ids"), "is empty; give a subnet, or leave it out to have one made")
+        )
+    if network.security_group_ids is not None and len(network.security_group_ids) == 0:
+        faults.append(
+            Fault(
+                ("network", "security_group_ids"),
+                "is empty; give a security group, or leave it out to have one made",
+            )
+        )
+    makes = []
+    if network.security_group_ids is None:
+        makes.append("a security group (or give security_group_ids)")
+    if spec.file_system is not None:
+        makes.append("a file system (or set file_system: null)")
+    if network.vpc_id is None and makes:
+        faults.append(
+            Fault(("network", "vpc_id"), f"is required with subnet_ids, to make {' and '.join(makes)}")
+        )
+    if network.subnet_cidr is not None and known(network.subnet_cidr) and _range(network.subnet_cidr) is None:
+        faults.append(
+            Fault(
+                ("network", "subnet_cidr"),
+                f"must be an IPv4 range such as 10.0.128.0/17, got {network.subnet_cidr!r}",
+            )
+        )
+    return faults
+
+
+def _check_addresses(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
+    if not known(network.subnet_ids, spec.instance_groups):
+        return []
+    length: Any
+    if network.subnet_ids is None:
+        length, path = network.accelerator_subnet_prefix_length, "accelerator_subnet_prefix_length"
+    else:
+        if network.subnet_cidr is None or not known(network.subnet_cidr) or len(network.subnet_ids) != 1:
+            return []
+        subnet = _range(network.subnet_cidr)
+        if subnet is None:
+            return []
+        length, path = subnet.prefixlen, "subnet_cidr"
+    if length is UNKNOWN or not 0 < length <= 32:
+        return []
+    others = 0
+    if known(spec.file_system) and spec.file_system is not None:
+        others = file_system_addresses(spec.file_system.storage_capacity_gib)
+    faults = check_address_budget(
+        groups=[
+            (group.name, group.instance_type, group.instance_count)
+            for group in spec.instance_groups
+            if known(group)
+        ],
+        orchestrator="slurm",
+        prefix_length=length,
+        other_addresses=others,
+    )
+    return [fault._replace(path=("network", path)) for fault in faults]
+
+
+def _check_ids(ids: Any, rule: NameRule, path: FaultPath) -> list[Fault]:
+    if ids is None or not known(ids):
+        return []
+    return [fault for index, value in enumerate(ids) for fault in _check_id(value, rule, (*path, index))]
+
+
+def _check_id(value: Any, rule: NameRule, path: FaultPath) -> list[Fault]:
+    if value is None or not known(value) or rule.matches(value):
+        return []
+    return [Fault(path, f"must be {rule.in_words}, got {value!r}")]
+
+
+def _range(cidr: str) -> IPv4Network | None:
+    try:
+        return IPv4Network(cidr)
+    except ValueError:
+        return None

@@ -1,0 +1,25 @@
+"""Ids in a request that stand for something to be made, such as an example's ``sg-0abc...``."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from hyperpod_model.catalog.names import NameRule
+
+IdKind = Literal["legal", "placeholder", "mistyped"]
+
+# An id cut short or of another kind is a slip: to make something new in its place would hide it.
+_LOOKS_REAL = re.compile(r"[a-z]+-[0-9a-f]{8,}")
+
+
+def id_kind(value: str, rule: NameRule) -> IdKind:
+    """Tell whether an id names something that exists, something to be made, or is a slip.
+
+    Args:
+        value: The id.
+        rule: What a legal id looks like.
+    """
+    if rule.matches(value):
+        return "legal"
+    return "mistyped" if _LOOKS_REAL.fullmatch(value) else "placeholder"

@@ -1,0 +1,82 @@
+"""The fields of a ``CreateCluster`` request: known, unknown, and known but not expressible here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+
+_GROUP = "InstanceGroups"
+_STORAGE = (_GROUP, "InstanceStorageConfigs")
+
+NOT_EXPRESSIBLE: Mapping[tuple[str, ...], str] = {
+    ("RestrictedInstanceGroups",): "restricted instance groups",
+    ("RestrictedInstanceGroupsConfig",): "restricted instance groups",
+    ("TieredStorageConfig",): "managed tiered checkpointing",
+    ("ClusterRole",): "autoscaling",
+    ("AutoScaling",): "autoscaling",
+    ("Orchestrator", "Eks"): "the EKS orchestrator",
+    ("Orchestrator", "Slurm", "AccountingDatabase"): "a Slurm accounting database",
+    (_GROUP, "InstanceRequirements"): "a choice of several instance types",
+    (_GROUP, "OverrideVpcConfig"): "a network of a group's own",
+    (_GROUP, "ScheduledUpdateConfig"): "scheduled updates",
+    (_GROUP, "AutoPatchConfig"): "automatic patching",
+    (_GROUP, "ImageReleaseVersion"): "a release version of the image",
+    (_GROUP, "KubernetesConfig"): "Kubernetes labels and taints",
+    (_GROUP, "CapacityRequirements"): "a choice of Spot or on-demand capacity",
+    (_GROUP, "NetworkInterface"): "a choice of network interface",
+    (*_STORAGE, "FsxLustreConfig"): "a mount of an existing file system",
+    (*_STORAGE, "FsxOpenZfsConfig"): "a mount of an existing file system",
+}
+"""What a request may say and a specification cannot, by member names: refused by name, never dropped."""
+
+
+def judge_fields(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """Find the fields that cannot be used.
+
+    Args:
+        request: The request as it was read.
+
+    Returns:
+        The request without unknown fields and with ``UNKNOWN`` for what cannot be expressed, for further checks;
+        and a fault for each such field.
+    """
+    faults: list[Fault] = []
+    usable: dict[str, Any] = _usable(request, cluster_request(), (), (), faults)
+    return usable, faults
+
+
+def _usable(
+    value: Any, field: RequestField, path: FaultPath, names: tuple[str, ...], faults: list[Fault]
+) -> Any:
+    if names in NOT_EXPRESSIBLE and value is not None:
+        faults.append(
+            Fault(
+                path,
+                f"cannot be expressed yet: {NOT_EXPRESSIBLE[names]}; leave it out, or create this cluster "
+                "without this tool",
+            )
+        )
+        return UNKNOWN
+    if isinstance(value, Mapping) and field.type == "structure":
+        usable = {}
+        for name, member in value.items():
+            if name in field.members:
+                usable[name] = _usable(member, field.members[name], (*path, name), (*names, name), faults)
+            else:
+                faults.append(Fault((*path, name), _unknown(name, field)))
+        return usable
+    if isinstance(value, list) and field.item is not None:
+        return [_usable(item, field.item, (*path, index), names, faults) for index, item in enumerate(value)]
+    return value
+
+
+def _unknown(name: str, field: RequestField) -> str:
+    by_case = {member.lower(): member for member in field.members}
+    close = difflib.get_close_matches(name.replace("_", "").lower(), by_case, n=1, cutoff=0.75)
+    if close:
+        return f"is no field of a CreateCluster request here; did you mean {by_case[close[0]]!r}"
+    return f"is no field of a CreateCluster request here; fields are {', '.join(field.members)}"

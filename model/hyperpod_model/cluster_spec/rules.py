@@ -1,0 +1,219 @@
+"""What is wrong with a specification as a whole, and what its user should know."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hyperpod_model.catalog import names
+from hyperpod_model.catalog.cluster_request import instance_group
+from hyperpod_model.checks.cluster import check_cluster
+from hyperpod_model.checks.lustre import check_lustre
+from hyperpod_model.checks.shape import check_shape
+from hyperpod_model.cluster_spec.known import known
+from hyperpod_model.cluster_spec.network_rules import check_network
+from hyperpod_model.cluster_spec.request import request_of, spec_path
+from hyperpod_model.faults import Fault, FaultPath
+
+if TYPE_CHECKING:
+    from hyperpod_model.cluster_spec.cluster import ClusterSpec
+
+LUSTRE_DEPLOYMENT_TYPE = "PERSISTENT_2"
+
+# Checks on the request name other fields by the constructs' properties; these differ here.
+_VOCABULARY = {
+    r"\bslurm_node_type\b": "node_type",
+    r"\broot_volume_kms_key\b": "root_volume_kms_key_arn",
+    r"\bInstanceGroups\b": "instance_groups",
+    r" that addresses_per_node replaces": "",
+}
+
+
+def faults_of(spec: ClusterSpec) -> list[Fault]:
+    """Return everything that is wrong or probably not meant, in the specification's own terms.
+
+    Args:
+        spec: The specification; any of its values may be ``UNKNOWN``.
+    """
+    own = [
+        *_check_vouched_types(spec),
+        *check_network(spec),
+        *_check_slurm(spec),
+        *_check_resilience(spec),
+        *_check_scripts(spec),
+        *_check_volumes(spec),
+        *_check_file_system(spec),
+        *_check_checkpoint_bucket(spec),
+    ]
+    said = {fault.path for fault in own}
+    # What is said once for the cluster stands in the request of every group.
+    return own + [fault for fault in dict.fromkeys(_check_request(spec)) if fault.path not in said]
+
+
+def _check_request(spec: ClusterSpec) -> list[Fault]:
+    request = request_of(spec)
+    vouched = (
+        [name for name in spec.unlisted_instance_types if known(name)]
+        if known(spec.unlisted_instance_types)
+        else []
+    )
+    region = spec.region if known(spec.region) else None
+    found = check_cluster(request, region=region, unlisted_instance_types=vouched)
+    return [
+        fault._replace(path=_where(fault, spec, request), message=in_spec_terms(fault.message))
+        for fault in found
+    ]
+
+
+def _where(fault: Fault, spec: ClusterSpec, request: dict[str, object]) -> FaultPath:
+    if not fault.path and fault.message.startswith(("region", "there is no region")):
+        return ("region",)
+    return spec_path(fault.path, spec, request)
+
+
+def in_spec_terms(message: str) -> str:
+    """Name other fields as the specification does.
+
+    Args:
+        message: Message of a check on the request.
+    """
+    for pattern, word in _VOCABULARY.items():
+        message = re.sub(pattern, word, message)
+    return message
+
+
+def _check_vouched_types(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.unlisted_instance_types, spec.instance_groups):
+        return []
+    used = {group.instance_type for group in spec.instance_groups if known(group)}
+    return [
+        Fault(
+            ("unlisted_instance_types", index),
+            f"no group has the instance type {name!r}; leave it out",
+            severity="warning",
+        )
+        for index, name in enumerate(spec.unlisted_instance_types)
+        if known(name) and name not in used and known(*used)
+    ]
+
+
+def _check_slurm(spec: ClusterSpec) -> list[Fault]:
+    slurm = spec.slurm
+    if not known(slurm, spec.instance_groups) or not known(slurm.mode):
+        return []
+    if slurm.mode == "lifecycle":
+        if slurm.strategy is None:
+            return []
+        return [
+            Fault(
+                ("slurm", "strategy"),
+                "goes with mode 'api'; in mode 'lifecycle' your scripts own slurm.conf, leave it out",
+            )
+        ]
+    # The check on the request says the same of single groups, and nothing where no group has a node type.
+    groups = [group for group in spec.instance_groups if known(group)]
+    if (
+        groups
+        and len(groups) == len(spec.instance_groups)
+        and all(group.node_type is None for group in groups)
+    ):
+        return [
+            Fault(
+                ("instance_groups", index, "node_type"),
+                "is required in slurm.mode 'api': one of Controller, Login, Compute; or set slurm.mode "
+                "'lifecycle', where your scripts configure Slurm",
+            )
+            for index in range(len(groups))
+        ]
+    return []
+
+
+def _check_resilience(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.resilience, spec.instance_groups):
+        return []
+    faults = []
+    situation = spec.resilience
+    groups = spec.instance_groups
+    if known(situation.spare_nodes, *groups) and situation.spare_nodes > 0:
+        counts = [group.instance_count for group in groups if group.is_accelerated]
+        undecided = any(
+            not known(group.instance_type) or group.known_instance_type is None for group in groups
+        )
+        if known(*counts) and not undecided and situation.spare_nodes >= sum(counts):
+            faults.append(
+                Fault(
+                    ("resilience", "spare_nodes"),
+                    f"must be fewer than the accelerated nodes, of which there are {sum(counts)}, got "
+                    f"{situation.spare_nodes}; spares are part of instance_count",
+                )
+            )
+    applies = situation.spare_nodes == 0 and situation.replacement_wait == "avoid"
+    if (
+        known(situation.spare_nodes, situation.replacement_wait)
+        and situation.commissioned is True
+        and not applies
+    ):
+        faults.append(
+            Fault(
+                ("resilience", "commissioned"),
+                "has no effect with spare nodes, or with a replacement_wait other than 'avoid'; leave it out",
+                severity="warning",
+            )
+        )
+    return faults
+
+
+def _check_scripts(spec: ClusterSpec) -> list[Fault]:
+    scripts = spec.lifecycle_scripts
+    if not known(scripts) or scripts.folder is None or scripts.source_s3_uri is None:
+        return []
+    return [
+        Fault(
+            ("lifecycle_scripts", "source_s3_uri"),
+            "excludes folder: the scripts are either uploaded from a folder or used where they are; keep one",
+        )
+    ]
+
+
+def _check_volumes(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.instance_groups):
+        return []
+    return [
+        Fault(
+            ("instance_groups", index, "secondary_volume_kms_key_arn"),
+            "is for a volume that the group has not; give secondary_volume_size_gib too, or leave it out",
+        )
+        for index, group in enumerate(spec.instance_groups)
+        if known(group, group.instance_type if known(group) else group)
+        and group.secondary_volume_kms_key_arn is not None
+        and group.secondary_volume_gib is None
+    ]
+
+
+def _check_file_system(spec: ClusterSpec) -> list[Fault]:
+    file_system = spec.file_system
+    if file_system is None or not known(file_system):
+        return []
+    faults = check_lustre(
+        deployment_type=LUSTRE_DEPLOYMENT_TYPE,
+        storage_capacity_gib=file_system.storage_capacity_gib,
+        throughput_mbps_per_tib=file_system.throughput_mbps_per_tib,
+        final_backup=file_system.removal == "final-backup",
+        encryption_key=True,
+    )
+    mount_path = instance_group().at("InstanceStorageConfigs", "FsxLustreConfig", "MountPath")
+    faults += check_shape(file_system.mount_path, mount_path, ("mount_path",))
+    return [fault._replace(path=("file_system", *fault.path)) for fault in faults]
+
+
+def _check_checkpoint_bucket(spec: ClusterSpec) -> list[Fault]:
+    bucket = spec.checkpoint_bucket
+    if bucket is None or not known(bucket):
+        return []
+    return [
+        Fault(("checkpoint_bucket", field, index), f"must be {names.ROLE_ARN.in_words}, got {arn!r}")
+        for field in ("administrator_role_arns", "reader_role_arns")
+        if known(getattr(bucket, field))
+        for index, arn in enumerate(getattr(bucket, field))
+        if known(arn) and not names.ROLE_ARN.matches(arn)
+    ]

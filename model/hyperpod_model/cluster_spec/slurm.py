@@ -1,0 +1,33 @@
+"""Who configures Slurm."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hyperpod_model.cluster_spec.spec_model import SpecModel
+
+SlurmMode = Literal["api", "lifecycle"]
+SlurmStrategy = Literal["Overwrite", "Managed", "Merge"]
+
+
+class SlurmSpec(SpecModel):
+    """Who configures Slurm, and how the service treats changes made by hand."""
+
+    mode: SlurmMode = Field(
+        default="api",
+        description=(
+            "Who configures Slurm. 'api': HyperPod, from each group's node_type and partition_names; the "
+            "lifecycle script then runs at the end, as OnInitComplete. A cluster cannot go back from 'api'. "
+            "'lifecycle': the lifecycle scripts, which run as OnCreate. By default 'api'."
+        ),
+    )
+    strategy: SlurmStrategy | None = Field(
+        default=None,
+        description=(
+            "How an update treats slurm.conf when it was changed by hand (SlurmConfigStrategy): 'Overwrite', "
+            "'Managed' or 'Merge'. Only in mode 'api' with node_provisioning_mode null; continuous "
+            "provisioning refuses it. By default none is sent."
+        ),
+    )
