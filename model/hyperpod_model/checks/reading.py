@@ -1,7 +1,7 @@
 """Tolerant reading of a request whose values may be missing, of another type, or known only at deployment.
 
-The shape of a request is judged once, in ``hyperpod_model.checks.shape``. Every other check reads with these
-functions and sees only what is known and well formed.
+The shape of a request is judged once, in ``hyperpod_model.checks.shape``. Every other check reads with
+these functions and sees only what is known and well formed.
 """
 
 from __future__ import annotations

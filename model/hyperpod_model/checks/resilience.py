@@ -21,9 +21,9 @@ def deep_health_checks() -> tuple[str, ...]:
 def runs_deep_health_checks(*, spare_nodes: int, replacement_wait: str, commissioned: bool) -> bool:
     """Tell whether deep health checks run in a situation.
 
-    With spare nodes, or where two more hours for a replacement are tolerable, they always run. Where the wait
-    is to be avoided they run until the cluster is commissioned, and where it is intolerable never. Source:
-    SageMaker AI developer guide, deep health checks.
+    With spare nodes, or where two more hours for a replacement are tolerable, they always run. Where the
+    wait is to be avoided they run until the cluster is commissioned, and where it is intolerable never.
+    Source: SageMaker AI developer guide, deep health checks.
 
     Args:
         spare_nodes: Nodes beyond what jobs need.
