@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CDK = PATH="$(CURDIR)/$(BIN):$$PATH" AWS_EC2_METADATA_DISABLED=true CDK_DISABLE_CLI_TELEMETRY=true \
     CDK_VALIDATION=true node_modules/.bin/cdk --no-notices
 
-.PHONY: help setup demo test lint clean distclean
+.PHONY: help setup demo test lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo '                (another cluster: make demo CLUSTER=path/to/cluster.yaml)'
 	@echo 'make test       run the tests'
 	@echo 'make lint       check style, types, scripts and the contents of the wheel'
+	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
 	@echo 'make distclean  remove .venv and node_modules as well'
 
@@ -72,16 +73,18 @@ demo: setup
 test: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile
 
-lint: setup
+lint: wheel
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
-	@rm -rf build/wheel
-	@$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || \
-	    { cat build/wheel.log >&2; exit 1; }
 	@$(BIN)/check-wheel-contents build/wheel
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources
+
+wheel: setup
+	@rm -rf build/wheel && mkdir -p build
+	@$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || \
+	    { cat build/wheel.log >&2; exit 1; }
 
 clean:
 	@rm -rf build dist cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
