@@ -140,11 +140,11 @@ BUCKET_KEY_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3_key"]["read"])
 BUCKET_KEY_WRITE_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3_key"]["write"])
 """The same to write them; uploads in parts decrypt as well."""
 
-LIFECYCLE_SCRIPT_BUCKET_ACTIONS: tuple[str, ...] = tuple(_TABLE["lifecycle_script_read"]["bucket"])
-"""What a node needs on the bucket of its lifecycle scripts, as the managed policy of the nodes has it."""
+BUCKET_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["bucket_read"]["bucket"])
+"""On a bucket, to copy what it holds, as the managed policy of the nodes has it for lifecycle scripts."""
 
-LIFECYCLE_SCRIPT_OBJECT_ACTIONS: tuple[str, ...] = tuple(_TABLE["lifecycle_script_read"]["object"])
-"""What a node needs on its lifecycle scripts, as the managed policy of the nodes has it."""
+OBJECT_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["bucket_read"]["object"])
+"""On its objects, to copy them."""
 
 ACCESS_LOG_SERVICE: str = _TABLE["access_log_delivery"]["service"]
 """Delivers S3 server access logs."""

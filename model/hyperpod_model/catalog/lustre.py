@@ -37,10 +37,11 @@ class DeploymentType(NamedTuple):
 
     def nearest_capacities(self, gib: int) -> tuple[int, ...]:
         """Legal capacities around a size in GiB: the next below, where there is one, and the next above."""
-        step = self.capacity_step_gib
-        near = {*self.first_capacities_gib, *(max(1, gib // step + offset) * step for offset in (-1, 0, 1))}
+        multiple = max(0, gib) // self.capacity_step_gib
+        near = {(multiple + offset) * self.capacity_step_gib for offset in (0, 1)} - {0}
+        near.update(self.first_capacities_gib)
         below = max((size for size in near if size <= gib), default=None)
-        above = min(size for size in {*near, (gib // step + 1) * step} if size >= gib)
+        above = min(size for size in near if size >= gib)
         return (above,) if below is None or below == above else (below, above)
 
 
