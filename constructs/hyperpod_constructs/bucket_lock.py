@@ -1,0 +1,198 @@
+"""Denials in a bucket's policy that hold whatever identity policies say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Fn, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_constructs.role_identity import deploying_role_arn, role_arn_for
+from hyperpod_model.catalog.iam import (
+    S3_BUCKET_CONFIGURATION_PATTERNS,
+    S3_OBJECT_READ_PATTERNS,
+    S3_OBJECT_WRITE_PATTERNS,
+)
+from hyperpod_model.faults import Fault, InvalidInputError
+
+
+def bucket_name_prefix(scope: Construct, beginning: str) -> str:
+    """Prefix of a bucket's name in the account-regional namespace, unlike that of any other bucket.
+
+    S3 appends ``-<account>-<region>-an``, and no other account can take such a name. The part of the stack's
+    id keeps a new stack clear of the buckets that an earlier one of the same name left behind.
+
+    Args:
+        scope: The construct that owns the bucket.
+        beginning: First characters; at most 15, so that 63 suffice in the Region with the longest name.
+    """
+    stack_instance = Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))
+    return f"{beginning}{scope.node.addr[-8:]}-{stack_instance}"
+
+
+class ExceptRoles:
+    """A denial for everybody but the roles listed so far; for everybody while there is none."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        bucket: s3.Bucket,
+        *,
+        sid: str,
+        what: str,
+        actions: Sequence[str],
+        resource: str,
+    ) -> None:
+        """Deny at once, unconditionally.
+
+        Args:
+            scope: The construct that owns the bucket; errors name it.
+            bucket: The bucket whose policy denies.
+            sid: Id of the statement.
+            what: What the exempted roles are, such as ``writers``.
+            actions: Actions or patterns to deny.
+            resource: What they are denied on.
+        """
+        self._scope = scope
+        self._what = what
+        self._arns: dict[str, None] = {}
+        self._statement = iam.PolicyStatement(
+            sid=sid,
+            effect=iam.Effect.DENY,
+            principals=[iam.StarPrincipal()],
+            # Sorted, as a feature flag would have it: the template must not depend on flags.
+            actions=sorted(actions),
+            resources=[resource],
+        )
+        bucket.add_to_resource_policy(self._statement)
+
+    def add_role(self, role: iam.IRole) -> None:
+        """Exempt a role.
+
+        Args:
+            role: In all its sessions: their ``aws:PrincipalArn`` is the role's ARN.
+
+        Raises:
+            InvalidInputError: If the role lives in another stack and has no physical name.
+        """
+        self.add_arn(role_arn_for(self._scope, role, what=self._what))
+
+    def add_arn(self, arn: str) -> None:
+        """Exempt the role with an ARN.
+
+        Args:
+            arn: ARN of a role; may be a Token.
+        """
+        self._arns[arn] = None
+        # Sets the key's whole list, replacing the shorter one of before. A principal without an ARN, such as
+        # an anonymous one or a service, matches the negated operator and stays denied.
+        self._statement.add_condition("ArnNotEquals", {"aws:PrincipalArn": list(self._arns)})
+
+
+class ConfigurationLock:
+    """Denies changes of a bucket's configuration to everybody but its administrators."""
+
+    def __init__(
+        self, scope: Construct, bucket: s3.Bucket, administrators: Sequence[iam.IRole] | None
+    ) -> None:
+        """Deny, and keep the policy where the bucket is kept.
+
+        Args:
+            scope: The construct that owns the bucket; errors name it.
+            bucket: The bucket to lock.
+            administrators: Roles besides the one with which CloudFormation deploys the stack.
+
+        Raises:
+            InvalidInputError: If nobody could change the bucket again.
+        """
+        deploying_role = deploying_role_arn(scope)
+        if deploying_role is None and not administrators:
+            raise InvalidInputError(
+                [
+                    Fault(
+                        (scope.node.path, "administrators"),
+                        "the stack's synthesizer names no role with which CloudFormation deploys (only a "
+                        "DefaultStackSynthesizer that Python did not create itself does), so nobody could "
+                        "change this bucket again; pass administrators=[...] with the role that deploys the "
+                        "stack, such as "
+                        'iam.Role.from_role_arn(self, "Deployer", "arn:aws:iam::<account>:role/<name>")',
+                    )
+                ]
+            )
+        self._denial = ExceptRoles(
+            scope,
+            bucket,
+            sid="DenyConfigurationExceptAdministrators",
+            what="administrators",
+            actions=S3_BUCKET_CONFIGURATION_PATTERNS,
+            resource=bucket.bucket_arn,
+        )
+        if deploying_role is not None:
+            self._denial.add_arn(deploying_role)
+        for role in () if administrators is None else administrators:
+            self._denial.add_role(role)
+        # A retained bucket without its policy would be an open one.
+        assert bucket.policy is not None
+        bucket.policy.apply_removal_policy(RemovalPolicy.RETAIN)
+
+    def add_administrator(self, role: iam.IRole) -> None:
+        """Exempt one more role.
+
+        Args:
+            role: It still needs permissions of its own.
+        """
+        self._denial.add_role(role)
+
+
+class ObjectLock:
+    """Denies object writes to everybody but writers and, if wanted, object reads to everybody but readers."""
+
+    def __init__(self, scope: Construct, bucket: s3.Bucket, *, reads: bool) -> None:
+        """Deny both to everybody, until roles are added.
+
+        Args:
+            scope: The construct that owns the bucket; errors name it.
+            bucket: The bucket to lock.
+            reads: Whether object reads are denied as well.
+        """
+        objects = bucket.arn_for_objects("*")
+        self._writes = ExceptRoles(
+            scope,
+            bucket,
+            sid="DenyObjectWritesExceptWriters",
+            what="writers",
+            actions=S3_OBJECT_WRITE_PATTERNS,
+            resource=objects,
+        )
+        self._reads = (
+            ExceptRoles(
+                scope,
+                bucket,
+                sid="DenyObjectReadsExceptReaders",
+                what="readers",
+                actions=S3_OBJECT_READ_PATTERNS,
+                resource=objects,
+            )
+            if reads
+            else None
+        )
+
+    def add_writer(self, role: iam.IRole) -> None:
+        """Exempt a role from both denials.
+
+        Args:
+            role: It still needs permissions of its own.
+        """
+        self._writes.add_role(role)
+        self.add_reader(role)
+
+    def add_reader(self, role: iam.IRole) -> None:
+        """Exempt a role from the denial of reads.
+
+        Args:
+            role: It still needs permissions of its own.
+        """
+        if self._reads is not None:
+            self._reads.add_role(role)

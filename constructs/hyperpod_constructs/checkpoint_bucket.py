@@ -1,0 +1,278 @@
+"""The bucket that training jobs keep their checkpoints in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Annotations, Duration
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects, refuse_foreign_role
+from hyperpod_model.catalog.iam import (
+    BUCKET_KEY_READ_ACTIONS,
+    BUCKET_KEY_WRITE_ACTIONS,
+    BUCKET_READ_ACTIONS,
+    OBJECT_READ_ACTIONS,
+    TIERED_CHECKPOINTING_BUCKET_ACTIONS,
+    TIERED_CHECKPOINTING_OBJECT_ACTIONS,
+)
+from hyperpod_model.faults import Fault, InvalidInputError
+
+FOREIGN_BUCKET_WARNING = "hyperpod:CheckpointBucket.foreignBucket"
+
+
+class CheckpointBucket(Construct):
+    """Bucket for checkpoints: whoever writes it runs code on the training nodes, so writers are listed.
+
+    A checkpoint is unpickled when a job resumes, and unpickling runs code. Source: SageMaker developer guide,
+    managed tiered checkpointing, security considerations. The bucket's policy therefore denies, whatever
+    identity policies say:
+
+    - requests without TLS;
+    - object writes and deletes, except to ``writers``;
+    - object reads, except to ``readers`` and ``writers``;
+    - changes of the configuration (policy, ACL, versioning, encryption, lifecycle, replication, public
+      access, deletion and so on), except to the administrators.
+
+    Reading the configuration and listing names stay with identity policies, so that CloudFormation and
+    reviewers can look. As long as a list is empty its denial holds for everybody. Roles may be added at any
+    time before synthesis.
+
+    Besides: all public access blocked, owner enforced, a KMS key with rotation and bucket key, versioning,
+    access logs in a bucket that only log delivery writes, leftovers expired, everything retained when the
+    stack goes. The name lies in the account-regional namespace, which no other account can take, and begins
+    with ``sagemaker-``.
+
+    What remains possible, and to whom:
+
+    - the account's root user can always read, replace or delete the bucket's policy (that is the way out of a
+      lock-out), and so can nobody else who is no administrator;
+    - an administrator can lift the lock: whoever can assume the role with which CloudFormation deploys, or
+      can change that role, or deploys stacks through it. A deployment with other credentials than an
+      administrator's fails;
+    - a writer, in any of its sessions, can poison checkpoints; on Slurm that is every user who can run a job,
+      since jobs share the nodes' execution role. Versioning keeps what was there before, and
+      ``grant_checkpointing`` allows no deletion of versions;
+    - whoever can change or assume a writer's role is a writer. IAM permissions on those roles are part of the
+      boundary;
+    - an administrator of the key can disable it or schedule its deletion, which makes the checkpoints
+      unreadable;
+    - lifecycle rules act without regard to the policy, but only administrators can set them. Access points,
+      S3 Batch Operations and replication into the bucket act with some role's identity and meet the same
+      denials;
+    - names of objects can be listed by whoever IAM allows to list the bucket.
+
+    ``add_writer`` and ``add_reader`` lift a denial and allow nothing; ``grant_checkpointing`` and
+    ``grant_read`` do both.
+
+    Args:
+        scope: Parent of the construct.
+        id: Id within the parent.
+        writers: Roles exempt from the denials of object writes and reads. None by default: nobody writes.
+        readers: Roles exempt from the denial of object reads. None by default.
+        administrators: Roles that may change the configuration, in addition to the role with which
+            CloudFormation deploys the stack, as its synthesizer names it. Required where it names none, as
+            ``CliCredentialsStackSynthesizer``, ``LegacyStackSynthesizer`` and any synthesizer object created
+            in Python do.
+        kms_key: Key of the objects. Its policy must leave access to IAM, as the CDK's default does. Default:
+            a key of its own, rotated every year and retained.
+        bucket_name: Physical name in the global namespace; must begin with ``sagemaker-``. Default: a name in
+            the account-regional namespace. Give one where the Region has no such namespace.
+        access_log_bucket: Where requests are logged. Default: a bucket of its own.
+        noncurrent_version_expiration: Age at which overwritten and deleted versions go. Default 14 days.
+
+    Attributes:
+        bucket: The bucket. Its L2 ``grant_*`` methods allow, but do not lift denials.
+        key: Its key; None for an imported bucket without one.
+
+    Raises:
+        InvalidInputError: If nobody could change the bucket again, the name is illegal, or a role of another
+            stack has no physical name.
+    """
+
+    bucket: s3.IBucket
+    key: kms.IKey | None
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        writers: Sequence[iam.IRole] = (),
+        readers: Sequence[iam.IRole] = (),
+        administrators: Sequence[iam.IRole] | None = None,
+        kms_key: kms.IKey | None = None,
+        bucket_name: str | None = None,
+        access_log_bucket: AccessLogBucket | None = None,
+        noncurrent_version_expiration: Duration | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        self._locked = LockedBucket(
+            self,
+            "Resource",
+            label="ckpt",
+            lock_reads=True,
+            noncurrent_version_expiration=(
+                Duration.days(14) if noncurrent_version_expiration is None else noncurrent_version_expiration
+            ),
+            administrators=administrators,
+            kms_key=kms_key,
+            bucket_name=bucket_name,
+            access_log_bucket=access_log_bucket,
+        )
+        self.bucket = self._locked.bucket
+        self.key = self._locked.key
+        for role in writers:
+            self.add_writer(role)
+        for role in readers:
+            self.add_reader(role)
+
+    @staticmethod
+    def from_bucket(
+        scope: Construct, id: str, *, bucket: s3.IBucket, kms_key: kms.IKey | None = None
+    ) -> CheckpointBucket:
+        """Use a bucket that exists already.
+
+        Its policy stays its owner's: none of the denials is added, and nothing here keeps other writers out,
+        so the boundary is whatever the bucket's policy and the account's identity policies make it. The
+        warning ``hyperpod:CheckpointBucket.foreignBucket`` says so at synthesis. ``grant_checkpointing`` and
+        ``grant_read`` allow the role its actions, pinned to the bucket's account; where the bucket has
+        denials of its own, its owner has to exempt the role.
+
+        Args:
+            scope: Parent of the construct.
+            id: Id within the parent.
+            bucket: The bucket, such as ``s3.Bucket.from_bucket_name(...)``. Grants are pinned to
+                ``bucket.env.account``.
+            kms_key: Its key, if encrypted with SSE-KMS. Default: the key that ``bucket`` names itself, if
+                any.
+        """
+        return _ForeignCheckpointBucket(scope, id, bucket=bucket, kms_key=kms_key)
+
+    def add_writer(self, role: iam.IRole) -> None:
+        """Exempt a role from the denials of object writes and reads; it still needs permissions of its own.
+
+        Args:
+            role: On Slurm the nodes' execution role. Of another stack: with a physical name.
+
+        Raises:
+            InvalidInputError: If the role lives in another stack and has no physical name.
+        """
+        self._locked.add_writer(role)
+
+    def add_reader(self, role: iam.IRole) -> None:
+        """Exempt a role from the denial of object reads; it still needs permissions of its own.
+
+        Args:
+            role: Of another stack: with a physical name.
+
+        Raises:
+            InvalidInputError: If the role lives in another stack and has no physical name.
+        """
+        self._locked.add_reader(role)
+
+    def add_administrator(self, role: iam.IRole) -> None:
+        """Exempt a role from the denial of configuration changes; it still needs permissions of its own.
+
+        Args:
+            role: Of another stack: with a physical name.
+
+        Raises:
+            InvalidInputError: If the role lives in another stack and has no physical name.
+        """
+        self._locked.add_administrator(role)
+
+    def grant_checkpointing(self, role: iam.IRole) -> iam.Grant:
+        """Make a role a writer and allow it what the tiered checkpointing library does, and nothing more.
+
+        The bucket's region and listing; reading, writing and deleting objects; the key through S3. All of it
+        only as long as the bucket belongs to the expected account. Source: PyPI amzn-sagemaker-checkpointing
+        1.1.3 and the developer guide's managed tiered checkpointing set-up.
+
+        Args:
+            role: A role of the bucket's account. On EKS the pods' role and never the nodes' role; on Slurm
+                jobs have no other identity than the nodes' execution role.
+
+        Raises:
+            InvalidInputError: If the role belongs to another account, or to another stack without a physical
+                name.
+        """
+        refuse_foreign_role(self, role, self.bucket.env.account)
+        self._exempt(role, writes=True)
+        return allow_objects(
+            self,
+            role,
+            bucket=self.bucket,
+            key=self.key,
+            bucket_actions=TIERED_CHECKPOINTING_BUCKET_ACTIONS,
+            object_actions=TIERED_CHECKPOINTING_OBJECT_ACTIONS,
+            key_actions=BUCKET_KEY_WRITE_ACTIONS,
+        )
+
+    def grant_read(self, role: iam.IRole) -> iam.Grant:
+        """Make a role a reader and allow it to list the bucket and get objects.
+
+        Args:
+            role: A role of the bucket's account, such as one that evaluates checkpoints.
+
+        Raises:
+            InvalidInputError: If the role belongs to another account, or to another stack without a physical
+                name.
+        """
+        refuse_foreign_role(self, role, self.bucket.env.account)
+        self._exempt(role, writes=False)
+        return allow_objects(
+            self,
+            role,
+            bucket=self.bucket,
+            key=self.key,
+            bucket_actions=BUCKET_READ_ACTIONS,
+            object_actions=OBJECT_READ_ACTIONS,
+            key_actions=BUCKET_KEY_READ_ACTIONS,
+        )
+
+    def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
+        if writes:
+            self.add_writer(role)
+        else:
+            self.add_reader(role)
+
+
+class _ForeignCheckpointBucket(CheckpointBucket):
+    def __init__(self, scope: Construct, id: str, *, bucket: s3.IBucket, kms_key: kms.IKey | None) -> None:
+        Construct.__init__(self, scope, id)
+        self.bucket = bucket
+        self.key = bucket.encryption_key if kms_key is None else kms_key
+        Annotations.of(self).add_warning_v2(
+            FOREIGN_BUCKET_WARNING,
+            "the policy of an imported checkpoint bucket is not this app's: nothing here denies writes to "
+            "others, and whoever writes checkpoints runs code on the training nodes; make sure that its own "
+            "policy lists the writers",
+        )
+
+    def add_writer(self, role: iam.IRole) -> None:
+        self._refuse("writer", role)
+
+    def add_reader(self, role: iam.IRole) -> None:
+        self._refuse("reader", role)
+
+    def add_administrator(self, role: iam.IRole) -> None:
+        self._refuse("administrator", role)
+
+    def _refuse(self, what: str, role: iam.IRole) -> None:
+        raise InvalidInputError(
+            [
+                Fault(
+                    (self.node.path,),
+                    f"cannot list role '{role.node.path}' as {what}: the policy of an imported bucket is its "
+                    "owner's; let the owner list it there",
+                )
+            ]
+        )
+
+    def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
+        pass
