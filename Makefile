@@ -77,6 +77,7 @@ lint: wheel
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
+	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks
 	@$(BIN)/check-wheel-contents build/wheel
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources
