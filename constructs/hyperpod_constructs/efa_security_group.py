@@ -22,7 +22,7 @@ FOREIGN_FILE_SYSTEM_WARNING = "hyperpod:EfaSecurityGroup.foreignFileSystemGroup"
 
 
 class EfaSecurityGroup(ec2.SecurityGroup):
-    """Security group whose members talk to each other over EFA, with their checkpoint ports closed to all else.
+    """Security group whose members talk over EFA, with their checkpoint ports closed to all else.
 
     All traffic *from* the group itself and *to* itself is open, as rules that name the group: EFA traffic
     matches no IP range, so 0.0.0.0/0 never stands in for them. Every group of a HyperPod instance group needs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import Names, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -29,7 +29,7 @@ def allow_between(
         The construct that holds the rules. Asked again for the same pair, the same construct.
     """
     kind = "Efa" if all_traffic else "Lustre"
-    scope, scope_id = _place(file_system, f"{kind}Rules{Names.node_unique_id(clients.node)}")
+    scope, scope_id = _place(file_system, f"{kind}Rules{_name(clients, beside=file_system)}")
     existing = scope.node.try_find_child(scope_id)
     if isinstance(existing, Construct):
         return existing
@@ -82,7 +82,17 @@ def _place(group: ec2.ISecurityGroup, id: str) -> tuple[Construct, str]:
     """The group, or its stack for an imported one, which jsii hands out as an interface without children."""
     if isinstance(group, Construct):
         return group, id
-    return Stack.of(group), f"{Names.node_unique_id(group.node)}{id}"
+    return Stack.of(group), f"{_name(group, beside=group)}{id}"
+
+
+def _name(group: ec2.ISecurityGroup, *, beside: ec2.ISecurityGroup) -> str:
+    """The group's path within its stack, with the stack's id only where the stacks differ.
+
+    Logical ids then stay the same wherever in an app the stack stands.
+    """
+    stack = Stack.of(group)
+    within = group.node.path.removeprefix(stack.node.path).strip("/").replace("/", "-")
+    return within if stack.node.path == Stack.of(beside).node.path else f"{stack.node.id}-{within}"
 
 
 def _open(

@@ -91,7 +91,7 @@ class GroupIdentity:
 
     def __init__(self, group: ec2.ISecurityGroup) -> None:
         self._id = group.security_group_id
-        self._target = _reference_target(self._id)
+        self._target = reference_target(self._id)
         self._found_outputs: tuple[_Output, ...] | None = None
 
     @property
@@ -115,7 +115,7 @@ class GroupIdentity:
             return False
         if self._target is None:
             return bool(stack.resolve(group_id) == self._id)
-        target = _reference_target(group_id)
+        target = reference_target(group_id)
         if target is not None and target.node.path == self._target.node.path:
             return True
         if isinstance(target, CfnParameter):
@@ -171,7 +171,7 @@ class GroupIdentity:
                 _Output(stack, stack.resolve(node.logical_id), stack.resolve(node.export_name))
                 for node in self._target.node.root.node.find_all()
                 if isinstance(node, CfnOutput)
-                and (target := _reference_target(node.value)) is not None
+                and (target := reference_target(node.value)) is not None
                 and target.node.path == self._target.node.path
                 and (stack := Stack.of(node))
             )
@@ -235,7 +235,7 @@ def _camel(snake: str) -> str:
 
 def _source_in_words(properties: Mapping[str, Any], stack: Stack) -> str:
     if properties.get("sourceSecurityGroupId") is not None:
-        target = _reference_target(properties["sourceSecurityGroupId"])
+        target = reference_target(properties["sourceSecurityGroupId"])
         if target is not None:
             return f"security group '{target.node.path}'"
         return f"security group {stack.resolve(properties['sourceSecurityGroupId'])}"
@@ -257,7 +257,12 @@ def _port(value: Any) -> int | Unknown | None:
     return int(value) if isinstance(value, int | float) else UNKNOWN
 
 
-def _reference_target(value: Any) -> IConstruct | None:
+def reference_target(value: Any) -> IConstruct | None:
+    """The construct that a token refers to, if it is a plain reference.
+
+    Args:
+        value: A token, or anything else, which refers to nothing.
+    """
     if not Token.is_unresolved(value):
         return None
     token = Tokenization.reverse_string(value).first_token if isinstance(value, str) else value

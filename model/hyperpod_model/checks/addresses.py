@@ -12,7 +12,7 @@ from hyperpod_model.catalog.fact import UnknownNameError
 from hyperpod_model.catalog.instances import instance_type
 from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES, SUBNET_PREFIX_LENGTHS
 from hyperpod_model.catalog.lustre import GIB_FOR_EACH_NETWORK_INTERFACE
-from hyperpod_model.faults import Fault, InvalidInputError, Unknown
+from hyperpod_model.faults import Fault, Unknown
 
 _BUDGET_NEEDS_A_FIGURE = "a subnet cannot grow later, so an estimate that is named as one beats no check"
 
@@ -153,29 +153,25 @@ def check_subnet_ranges(
     return faults
 
 
-def carve_subnets(*, vpc_cidr: str, prefix_lengths: Mapping[str, int]) -> dict[str, str]:
-    """Cut subnets out of a VPC range, the largest from the top down; the bottom stays free for others.
+def top_subnet(*, vpc_cidr: str, prefix_length: int) -> str:
+    """Last subnet of a size within a VPC range.
 
     Args:
-        vpc_cidr: IPv4 range of the VPC.
-        prefix_lengths: Prefix length by subnet name.
-
-    Returns:
-        IPv4 range by subnet name.
-
-    Raises:
-        InvalidInputError: If ``check_subnet_ranges`` finds a fault.
+        vpc_cidr: IPv4 range of the VPC, such as ``10.0.0.0/16``.
+        prefix_length: Prefix length of the subnet, such as 17 for ``10.0.128.0/17``.
     """
-    faults = check_subnet_ranges(vpc_cidr=vpc_cidr, prefix_lengths=prefix_lengths)
-    if faults:
-        raise InvalidInputError(faults)
-    network = IPv4Network(vpc_cidr)
-    top = int(network.broadcast_address) + 1
-    ranges = {}
-    for name, length in sorted(prefix_lengths.items(), key=lambda item: item[1]):
-        top -= int(2 ** (32 - length))
-        ranges[name] = str(IPv4Network((top, length)))
-    return ranges
+    end = int(IPv4Network(vpc_cidr).broadcast_address) + 1
+    return str(IPv4Network((end - int(2 ** (32 - prefix_length)), prefix_length)))
+
+
+def bottom_subnet(*, vpc_cidr: str, prefix_length: int) -> str:
+    """First subnet of a size within a VPC range.
+
+    Args:
+        vpc_cidr: IPv4 range of the VPC, such as ``10.0.0.0/16``.
+        prefix_length: Prefix length of the subnet, such as 24 for ``10.0.0.0/24``.
+    """
+    return str(IPv4Network((int(IPv4Network(vpc_cidr).network_address), prefix_length)))
 
 
 def _is_length(length: object) -> bool:
