@@ -64,8 +64,8 @@ def import_request(
         zone: ID of the Availability Zone for a network that is made. None where nobody named one.
 
     Returns:
-        All faults and warnings, in the request's terms; the specification, None if there are errors; and notes
-        on what is made, imported, and left as it is.
+        All faults and warnings, in the request's terms; the specification, None if there are errors; and
+        notes on what is made, imported, and left as it is.
     """
     usable, faults = judge_fields(request)
     groups = [
@@ -73,6 +73,8 @@ def import_request(
         for index, group in enumerate(_list(usable, "InstanceGroups"))
         if isinstance(group, Mapping)
     ]
+    if usable.get("InstanceGroups") in (None, []):
+        faults.append(Fault(("InstanceGroups",), "is required; a cluster has at least one group"))
     found, made = _judge_ids(usable, strict=strict)
     faults += found
     faults += _judge_network(usable, made, region=region, zone=zone)

@@ -15,7 +15,7 @@ from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
 NodeType = Literal["Controller", "Login", "Compute"]
 
 DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB = 500
-"""Container images and caches fill the root volume of a training node; CPU groups keep the service's default."""
+"""Container images and caches fill the root volume of a training node; CPU groups keep the default."""
 
 _GROUP = instance_group()
 _EBS = _GROUP.at("InstanceStorageConfigs", "EbsVolumeConfig")

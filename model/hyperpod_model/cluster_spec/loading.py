@@ -47,13 +47,13 @@ def load_cluster(
 
     Args:
         path: The file.
-        strict: Whether ids in a request that are not legal are refused. By default what they stand for is made,
-            and a note says so.
+        strict: Whether ids in a request that are not legal are refused. By default what they stand for is
+            made, and a note says so.
         region: Region for a request, which names none, such as ``us-west-2``. A specification names its own,
-            and another one here is refused. By default that of the credentials at deployment, unless a network
-            is made.
-        availability_zone_id: ID of the zone in which the network of a request is made, such as ``usw2-az1``. A
-            specification names its own. By default none is chosen, and a request that needs a network is
+            and another one here is refused. By default that of the credentials at deployment, unless a
+            network is made.
+        availability_zone_id: ID of the zone in which the network of a request is made, such as ``usw2-az1``.
+            A specification names its own. By default none is chosen, and a request that needs a network is
             refused.
 
     Raises:

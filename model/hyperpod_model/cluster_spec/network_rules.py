@@ -70,11 +70,11 @@ def _check_existing(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
         for name in MAKES_NETWORK_ONLY
         if name in network.model_fields_set
     ]
-    if network.subnet_ids is not None and len(network.subnet_ids) == 0:
+    if network.subnet_ids == ():
         faults.append(
             Fault(("network", "subnet_ids"), "is empty; give a subnet, or leave it out to have one made")
         )
-    if network.security_group_ids is not None and len(network.security_group_ids) == 0:
+    if network.security_group_ids == ():
         faults.append(
             Fault(
                 ("network", "security_group_ids"),

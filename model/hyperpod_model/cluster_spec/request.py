@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
+from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, FaultPath
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def request_of(spec: ClusterSpec) -> dict[str, Any]:
     """
     request: dict[str, Any] = {"ClusterName": spec.name, "NodeRecovery": spec.node_recovery}
     request["VpcConfig"] = UNKNOWN
-    if spec.network is not UNKNOWN:
+    if known(spec.network):
         request["VpcConfig"] = {
             "SecurityGroupIds": _ids(spec.network.security_group_ids),
             "Subnets": _ids(spec.network.subnet_ids),
@@ -53,7 +54,7 @@ def request_of(spec: ClusterSpec) -> dict[str, Any]:
     if orchestrator is not None:
         request["Orchestrator"] = orchestrator
     request["InstanceGroups"] = _each(spec.instance_groups, lambda group: _group(spec, group))
-    if spec.tags is UNKNOWN:
+    if not known(spec.tags):
         request["Tags"] = UNKNOWN
     elif spec.tags:
         request["Tags"] = [{"Key": key, "Value": value} for key, value in spec.tags.items()]
@@ -70,9 +71,7 @@ def spec_path(path: FaultPath, spec: ClusterSpec, request: Mapping[str, Any]) ->
     """
     match path:
         case ("InstanceGroups", int(index), *rest):
-            return _group_path(
-                ("instance_groups", index), tuple(rest), spec, request["InstanceGroups"][index]
-            )
+            return _group_path(index, tuple(rest), spec, request["InstanceGroups"][index])
         case ("Orchestrator", "Slurm", "SlurmConfigStrategy"):
             return ("slurm", "strategy")
         case ("Orchestrator", *_):
@@ -88,14 +87,15 @@ def spec_path(path: FaultPath, spec: ClusterSpec, request: Mapping[str, Any]) ->
     return path
 
 
-def _group_path(at: FaultPath, path: FaultPath, spec: ClusterSpec, group: Mapping[str, Any]) -> FaultPath:
+def _group_path(index: int, path: FaultPath, spec: ClusterSpec, group: Mapping[str, Any]) -> FaultPath:
+    at: FaultPath = ("instance_groups", index)
     match path:
         case ("SlurmConfig", str(name), *rest) if name in _SLURM_GROUP:
             return (*at, _SLURM_GROUP[name], *rest)
         case ("SlurmConfig", *_):
             return (*at, "node_type")
         case ("LifeCycleConfig", *rest):
-            return _lifecycle_path(at, tuple(rest), spec)
+            return _lifecycle_path(at, tuple(rest), spec.instance_groups[index])
         case ("InstanceStorageConfigs", int(volume), *rest):
             return _volume_path(at, group["InstanceStorageConfigs"][volume], tuple(rest))
         case (str(name), *rest) if name in _GROUP:
@@ -103,8 +103,8 @@ def _group_path(at: FaultPath, path: FaultPath, spec: ClusterSpec, group: Mappin
     return at
 
 
-def _lifecycle_path(at: FaultPath, path: FaultPath, spec: ClusterSpec) -> FaultPath:
-    own = spec.instance_groups[at[-1]].lifecycle_scripts
+def _lifecycle_path(at: FaultPath, path: FaultPath, group: InstanceGroupSpec) -> FaultPath:
+    own = group.lifecycle_scripts
     for name, field, shared in (
         ("SourceS3Uri", "source_s3_uri", "source_s3_uri"),
         ("OnCreate", "on_create", "entry_point"),
@@ -137,7 +137,7 @@ def _each(items: Any, of: Any) -> Any:
 
 
 def _orchestrator(spec: ClusterSpec) -> Any:
-    if spec.slurm is UNKNOWN or spec.slurm.mode is UNKNOWN:
+    if not known(_mode(spec)):
         return UNKNOWN
     if spec.slurm.mode == "lifecycle":
         return None
@@ -170,7 +170,7 @@ def _nonempty(values: Any) -> Any:
 
 
 def _mode(spec: ClusterSpec) -> Any:
-    return UNKNOWN if spec.slurm is UNKNOWN else spec.slurm.mode
+    return spec.slurm.mode if known(spec.slurm) else UNKNOWN
 
 
 def _slurm_config(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
@@ -185,7 +185,7 @@ def _slurm_config(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
 
 def _lifecycle(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
     shared, own, mode = spec.lifecycle_scripts, group.lifecycle_scripts, _mode(spec)
-    if shared is UNKNOWN or own is UNKNOWN or mode is UNKNOWN:
+    if not known(shared, own, mode):
         return UNKNOWN
     location = shared.source_s3_uri
     if own is not None and own.source_s3_uri is not None:
@@ -212,10 +212,10 @@ def _storage(spec: ClusterSpec, group: InstanceGroupSpec) -> list[dict[str, Any]
         volumes.append(
             {"EbsVolumeConfig": {"VolumeSizeInGB": size} | ({} if key is None else {"VolumeKmsKeyId": key})}
         )
-    mounted = (
-        spec.file_system is not None and spec.file_system is not UNKNOWN and group.mounts_file_system is True
-    )
-    if mounted and _mode(spec) == "api":
-        path = spec.file_system.mount_path if spec.file_system is not None else None
-        volumes.append({"FsxLustreConfig": {"DnsName": UNKNOWN, "MountName": UNKNOWN, "MountPath": path}})
+    file_system = spec.file_system
+    if file_system is None or not known(file_system) or _mode(spec) != "api":
+        return volumes
+    if group.mounts_file_system is True:
+        mount = {"DnsName": UNKNOWN, "MountName": UNKNOWN, "MountPath": file_system.mount_path}
+        volumes.append({"FsxLustreConfig": mount})
     return volumes

@@ -41,8 +41,8 @@ def judge_fields(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault
         request: The request as it was read.
 
     Returns:
-        The request without unknown fields and with ``UNKNOWN`` for what cannot be expressed, for further checks;
-        and a fault for each such field.
+        The request without unknown fields and with ``UNKNOWN`` for what cannot be expressed, for further
+        checks; and a fault for each such field.
     """
     faults: list[Fault] = []
     usable: dict[str, Any] = _usable(request, cluster_request(), (), (), faults)

@@ -36,6 +36,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         spec: The specification; any of its values may be ``UNKNOWN``.
     """
     own = [
+        *_check_groups(spec),
         *_check_vouched_types(spec),
         *check_network(spec),
         *_check_slurm(spec),
@@ -80,6 +81,12 @@ def in_spec_terms(message: str) -> str:
     for pattern, word in _VOCABULARY.items():
         message = re.sub(pattern, word, message)
     return message
+
+
+def _check_groups(spec: ClusterSpec) -> list[Fault]:
+    if spec.instance_groups != ():
+        return []
+    return [Fault(("instance_groups",), "is empty; a cluster has at least one group")]
 
 
 def _check_vouched_types(spec: ClusterSpec) -> list[Fault]:

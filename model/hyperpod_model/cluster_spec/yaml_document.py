@@ -85,7 +85,8 @@ class YamlDocument:
         if id(node) in self._built:
             return self._built[id(node)]
         if id(node) in self._open:
-            self._fault(node, path, "an alias refers to what holds it; write the value out")
+            message = "an alias refers to what holds it; write the value out"
+            self.faults.append(Fault(path, message, line=self.line(path)))
             return None
         self._open.add(id(node))
         built: Any

@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from hyperpod_model.catalog.cluster_request import cluster_request
+from hyperpod_model.cluster_spec import LoadedCluster, load_cluster
+from hyperpod_model.cluster_spec.request_fields import NOT_EXPRESSIBLE
+from hyperpod_model.faults import UNKNOWN, Fault
+
+from .conftest import EXAMPLES
+
+Faults = Callable[..., tuple[Fault, ...]]
+Load = Callable[..., LoadedCluster]
+
+REQUEST: dict[str, Any] = json.loads((EXAMPLES / "llm-train-request.json").read_text())
+PLACE = {"region": "us-west-2", "availability_zone_id": "usw2-az1"}
+SUBNET, GROUP = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
+ROLE = "arn:aws:iam::111122223333:role/hp-exec"
+
+
+def request(**top: Any) -> dict[str, Any]:
+    return copy.deepcopy(REQUEST) | top
+
+
+def with_worker(**fields: Any) -> dict[str, Any]:
+    changed = request()
+    changed["InstanceGroups"][2] |= fields
+    return changed
+
+
+def with_network(subnets: list[str], groups: list[str]) -> dict[str, Any]:
+    return request(VpcConfig={"Subnets": subnets, "SecurityGroupIds": groups})
+
+
+def text(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=1)
+
+
+def noted(loaded: LoadedCluster, pattern: str) -> list[str]:
+    return [note for note in loaded.notes if re.search(pattern, note)]
+
+
+def test_the_example_is_used_unchanged() -> None:
+    loaded = load_cluster(EXAMPLES / "llm-train-request.json", **PLACE)
+    assert loaded.kind == "create-cluster-request"
+    expected = request(VpcConfig={"SecurityGroupIds": [UNKNOWN], "Subnets": [UNKNOWN]})
+    assert loaded.spec.to_request() == expected
+    assert loaded.spec.region == "us-west-2"
+    assert loaded.spec.network.availability_zone_id == "usw2-az1"
+
+
+def test_the_example_is_accompanied_by_notes() -> None:
+    loaded = load_cluster(EXAMPLES / "llm-train-request.json", **PLACE)
+    for pattern in (
+        r"^VpcConfig\.Subnets\[0\] \(line 4\): 'subnet-0abc\.\.\.' is not a legal id; a VPC .* in usw2-az1 is made",
+        r"^VpcConfig\.SecurityGroupIds\[0\] \(line 4\): 'sg-0abc\.\.\.' is not a legal id; a security group .* is made",
+        r"^Slurm: the request has no SlurmConfig, so the lifecycle scripts configure Slurm;.*are not added$",
+        r"^NodeProvisioningMode: the request names none and none is added",
+        r"^LifeCycleConfig: the scripts at s3://my-bucket/lifecycle/ are used as they are; nothing is uploaded",
+        rf"^ExecutionRole: {ROLE} is imported and not changed; it must already trust sagemaker\.amazonaws\.com, have the "
+        r"managed policy AmazonSageMakerClusterInstanceRolePolicy, allow .*ec2:DetachNetworkInterface.*"
+        r"read s3://my-bucket/lifecycle/ .*buckets named sagemaker-\* only",
+        r"^file system and checkpoint bucket: the request names none, so none is made",
+        r"^resilience: deep health checks run as the request says; a request declares no spare nodes",
+    ):
+        assert len(noted(loaded, pattern)) == 1, pattern
+    assert len(loaded.notes) == 8
+
+
+def test_nothing_irreversible_or_costly_is_added() -> None:
+    spec = load_cluster(EXAMPLES / "llm-train-request.json", **PLACE).spec
+    made = spec.to_request()
+    assert "Orchestrator" not in made
+    assert "NodeProvisioningMode" not in made
+    assert all("SlurmConfig" not in group for group in made["InstanceGroups"])
+    assert all("InstanceStorageConfigs" not in group for group in made["InstanceGroups"])
+    assert spec.file_system is None
+    assert spec.checkpoint_bucket is None
+
+
+def test_strict_refuses_what_would_be_made(faults_in: Faults) -> None:
+    changed = request()
+    changed["InstanceGroups"][0]["ExecutionRole"] = "arn:aws:iam::<account>:role/hp-exec"
+    faults = {fault.path: fault.message for fault in faults_in(text(changed), strict=True, **PLACE)}
+    assert "got 'sg-0abc...'" in faults["VpcConfig", "SecurityGroupIds", 0]
+    assert "got 'subnet-0abc...'" in faults["VpcConfig", "Subnets", 0]
+    assert "give a real role" in faults["InstanceGroups", 0, "ExecutionRole"]
+    assert len(faults) == 3
+
+
+def test_strict_takes_what_is_real(load: Load) -> None:
+    assert load(text(with_network([SUBNET], [GROUP])), strict=True).spec.network.is_existing
+
+
+def test_a_request_may_be_yaml(load: Load) -> None:
+    assert load(yaml.safe_dump(REQUEST), **PLACE).spec == load(text(REQUEST), **PLACE).spec
+
+
+def test_real_ids_are_imported_and_need_no_place(load: Load) -> None:
+    loaded = load(text(with_network([SUBNET, "subnet-01234567"], [GROUP])))
+    assert loaded.spec.region is None
+    assert loaded.spec.network.subnet_ids == (SUBNET, "subnet-01234567")
+    assert loaded.spec.to_request() == with_network([SUBNET, "subnet-01234567"], [GROUP])
+    assert noted(loaded, "is made") == [note for note in loaded.notes if note.startswith("file system")]
+
+
+def test_every_placeholder_is_listed(load: Load) -> None:
+    loaded = load(text(with_network(["subnet-a", "subnet-b"], ["sg-<x>", "sg-"])), **PLACE)
+    assert [note.split(" ")[0] for note in noted(loaded, "is not a legal id")] == [
+        "VpcConfig.Subnets[0]",
+        "VpcConfig.Subnets[1]",
+        "VpcConfig.SecurityGroupIds[0]",
+        "VpcConfig.SecurityGroupIds[1]",
+    ]
+    assert loaded.spec.to_request()["VpcConfig"] == {"Subnets": [UNKNOWN], "SecurityGroupIds": [UNKNOWN]}
+
+
+def test_roles_that_are_no_roles_are_made(load: Load) -> None:
+    loaded = load(text(with_worker(ExecutionRole="arn:aws:iam::<account>:role/hp")), **PLACE)
+    assert [group.execution_role_arn for group in loaded.spec.instance_groups] == [ROLE, ROLE, None]
+    assert len(noted(loaded, r"^InstanceGroups\[2\]\.ExecutionRole \(line \d+\): .* is not a legal ARN")) == 1
+
+
+def test_everything_expressible_comes_back(load: Load) -> None:
+    key = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large"
+    full = {
+        "ClusterName": "full",
+        "NodeRecovery": "None",
+        "NodeProvisioningMode": "Continuous",
+        "Orchestrator": {"Slurm": {}},
+        "VpcConfig": {"SecurityGroupIds": [GROUP], "Subnets": [SUBNET]},
+        "Tags": [{"Key": "team", "Value": "a"}, {"Key": "cost", "Value": ""}],
+        "InstanceGroups": [
+            {
+                "InstanceGroupName": "head",
+                "InstanceType": "ml.m5.large",
+                "InstanceCount": 1,
+                "ExecutionRole": ROLE,
+                "SlurmConfig": {"NodeType": "Controller"},
+                "LifeCycleConfig": {"SourceS3Uri": "s3://one-bucket/a", "OnInitComplete": "on_init_complete.sh"},
+            },
+            {
+                "InstanceGroupName": "gpu",
+                "InstanceType": "ml.p5.48xlarge",
+                "InstanceCount": 4,
+                "MinInstanceCount": 2,
+                "ThreadsPerCore": 2,
+                "TrainingPlanArn": plan,
+                "ImageId": "ami-0123456789abcdef0",
+                "ExecutionRole": ROLE.replace("hp-exec", "other"),
+                "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["gpu"]},
+                "OnStartDeepHealthChecks": ["InstanceConnectivity"],
+                "LifeCycleConfig": {"SourceS3Uri": "s3://two-bucket/b", "OnCreate": "other.sh"},
+                "InstanceStorageConfigs": [
+                    {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": key}},
+                    {"EbsVolumeConfig": {"VolumeSizeInGB": 300, "VolumeKmsKeyId": key}},
+                ],
+            },
+        ],
+    }
+    loaded = load(text(full), region="us-west-2")
+    assert loaded.spec.to_request() == full
+    assert noted(loaded, "^Slurm: the request has SlurmConfig or Orchestrator.Slurm, so HyperPod configures Slurm")
+    assert len(noted(loaded, "^LifeCycleConfig: the scripts at")) == 2
+    assert len(noted(loaded, "^ExecutionRole: ")) == 2
+
+
+def test_node_types_without_an_orchestrator_are_noted(load: Load) -> None:
+    changed = request()
+    for group, slurm in zip(
+        changed["InstanceGroups"],
+        (
+            {"NodeType": "Controller"},
+            {"NodeType": "Login"},
+            {"NodeType": "Compute", "PartitionNames": ["train"]},
+        ),
+        strict=True,
+    ):
+        group["SlurmConfig"] = slurm
+    loaded = load(text(changed), **PLACE)
+    assert loaded.spec.slurm.mode == "api"
+    assert noted(loaded, "the template says Orchestrator.Slurm too")
+    assert noted(loaded, r"^Orchestrator\.Slurm\.SlurmConfigStrategy.*should be chosen")
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "path", "message"),
+    [
+        (request(), {}, "VpcConfig", r"in which region and zone; pass for instance -c region=us-west-2 -c availability"),
+        (request(), {"region": "us-west-2"}, "VpcConfig", r"in which zone; pass for instance -c availability_zone_id="),
+        (request(), {"availability_zone_id": "usw2-az1"}, "VpcConfig", r"in which region; pass .* -c region=us-west-2 "),
+        (request(), PLACE | {"availability_zone_id": "us-west-2a"}, "", r"is the name of a zone"),
+        (request(), PLACE | {"availability_zone_id": "use1-az1"}, "", r"'use1-az1' is not in us-west-2"),
+        (request(), PLACE | {"region": "us-west-9"}, "", r"there is no region 'us-west-9'"),
+        (with_network([SUBNET], ["sg-0abc..."]), PLACE, "VpcConfig.SecurityGroupIds", r"write .* network\.vpc_id"),
+        (with_network(["subnet-0abc..."], [GROUP]), PLACE, "VpcConfig.Subnets", r"a VPC that the request does not name"),
+        (with_network([SUBNET, "subnet-x"], [GROUP]), PLACE, "VpcConfig.Subnets", r"mixes real ids with placeholders"),
+        (with_network(["subnet-0123456789abcdef"], [GROUP]), PLACE, "VpcConfig.Subnets[0]", r"a slip in a real id"),
+        (with_network([SUBNET], ["vpc-0123456789abcdef0"]), PLACE, "VpcConfig.SecurityGroupIds[0]", r"a slip in a re"),
+        (with_network([], [GROUP]), PLACE, "VpcConfig.Subnets", r"1 to 16 items"),
+        (request(VpcConfig=None), PLACE, "VpcConfig", r"a cluster in the service's own network cannot be expressed yet"),
+        (request(InstanceGroups=[]), PLACE, "InstanceGroups", r"at least one group"),
+        (request(InstanceGroups=None), PLACE, "InstanceGroups", r"at least one group"),
+        (request(InstanceGroups=[5]), PLACE, "InstanceGroups[0]", r"must be a mapping"),
+        (request(NodeRecovry="None"), PLACE, "NodeRecovry", r"did you mean 'NodeRecovery'"),
+        (request(node_recovery="None"), PLACE, "node_recovery", r"did you mean 'NodeRecovery'"),
+        (request(Colour="red"), PLACE, "Colour", r"fields are ClusterName, InstanceGroups"),
+        (request(ClusterName="a_b"), PLACE, "ClusterName", r"letters, digits and hyphens"),
+        (request(ClusterName=5), PLACE, "ClusterName", r"must be text, got 5"),
+        (request(Tags=[{"Key": "a", "Value": "1"}] * 2), PLACE, "Tags[1].Key", r"is given twice"),
+        (with_worker(InstanceCont=3), PLACE, "InstanceGroups[2].InstanceCont", r"did you mean 'InstanceCount'"),
+        (with_worker(InstanceCount="16"), PLACE, "InstanceGroups[2].InstanceCount", r"must be a whole number"),
+        (with_worker(InstanceType="ml.p5"), PLACE, "InstanceGroups[2].InstanceType", r"unlisted_instance_types of a clus"),
+        (with_worker(MinInstanceCount=2), PLACE, "InstanceGroups[2].MinInstanceCount", r"needs NodeProvisioningMode 'C"),
+        (with_worker(ExecutionRole=None), PLACE, "InstanceGroups[2].ExecutionRole", r"is required"),
+        (with_worker(LifeCycleConfig=None), PLACE, "InstanceGroups[2].LifeCycleConfig", r"cannot be expressed yet"),
+        (
+            with_worker(LifeCycleConfig={"SourceS3Uri": "s3://my-bucket/x"}),
+            PLACE,
+            "InstanceGroups[2].LifeCycleConfig",
+            r"names no script; give OnCreate or OnInitComplete",
+        ),
+        (
+            with_worker(LifeCycleConfig={"OnCreate": "a.sh"}),
+            PLACE,
+            "InstanceGroups[2].LifeCycleConfig.SourceS3Uri",
+            r"is required for a script",
+        ),
+        (
+            with_worker(LifeCycleConfig={"SourceS3Uri": "s3://my-bucket...", "OnCreate": "a.sh"}),
+            PLACE,
+            "InstanceGroups[2].LifeCycleConfig.SourceS3Uri",
+            r"names no bucket: 'my-bucket\.\.\.'",
+        ),
+        (
+            with_worker(LifeCycleConfig={"SourceS3Uri": "s3://ab-c", "OnCreate": "a.sh", "OnInitComplete": "b.sh"}),
+            PLACE,
+            "InstanceGroups[2].LifeCycleConfig.OnInitComplete",
+            r"excludes OnCreate",
+        ),
+        (
+            with_worker(InstanceStorageConfigs=[{"EbsVolumeConfig": {"VolumeSizeInGB": 9, "VolumeKmsKeyId": "id"}}]),
+            PLACE,
+            "InstanceGroups[2].InstanceStorageConfigs[0].EbsVolumeConfig.VolumeKmsKeyId",
+            r"must be the ARN of a key",
+        ),
+        (with_worker(InstanceCount=2000), PLACE, "", r"network\.accelerator_subnet_prefix_length: .*; write a cluster spec"),
+    ],
+)
+def test_refuses(
+    changed: dict[str, Any], options: dict[str, Any], path: str, message: str, faults_in: Faults
+) -> None:
+    said = [str(fault) for fault in faults_in(text(changed), **options)]
+    start = rf"{re.escape(path)} \(line \d+\): " if path else ""
+    assert [text for text in said if re.match(f"{start}.*{message}", text)], said
+    assert len(said) == len({line.split(":")[0] for line in said}) or not path, said
+
+
+def _placed(names: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """The example with a field set, stepping into the first item of lists."""
+    changed = with_network([SUBNET], [GROUP])
+    here: Any = changed
+    for name in names[:-1]:
+        is_list = name in ("InstanceGroups", "InstanceStorageConfigs")
+        here = here.setdefault(name, [{}] if is_list else {})
+        here = here[0] if is_list else here
+    here[names[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("names", NOT_EXPRESSIBLE, ids=".".join)
+def test_what_cannot_be_expressed_is_refused_by_name(names: tuple[str, ...], faults_in: Faults) -> None:
+    cluster_request().at(*names)
+    faults = faults_in(text(_placed(names, {"anything": 1})))
+    [fault] = [fault for fault in faults if "cannot be expressed yet" in fault.message]
+    assert tuple(step for step in fault.path if isinstance(step, str)) == names
+    assert NOT_EXPRESSIBLE[names] in fault.message
+    assert fault.line is not None
+
+
+@pytest.mark.parametrize("names", NOT_EXPRESSIBLE, ids=".".join)
+def test_null_counts_as_absent(names: tuple[str, ...], load: Load) -> None:
+    if len(names) == 1 or names[:1] == ("InstanceGroups",) and len(names) == 2:
+        assert load(text(_placed(names, None))).kind == "create-cluster-request"
+
+
+def test_all_faults_are_reported_together(faults_in: Faults) -> None:
+    changed = with_worker(ThreadsPerCore=3, KubernetesConfig={}, InstanceType="ml.p5.48xlrge")
+    changed |= {"ClusterName": "a_b", "AutoScaling": {"Mode": "Enable"}, "Colour": 1}
+    assert {fault.path[-1] for fault in faults_in(text(changed))} == {
+        "ClusterName",
+        "AutoScaling",
+        "Colour",
+        "ThreadsPerCore",
+        "KubernetesConfig",
+        "InstanceType",
+        "VpcConfig",
+    }
