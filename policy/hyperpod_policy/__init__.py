@@ -1,9 +1,9 @@
 """Policy rules for SageMaker HyperPod templates, without the CDK.
 
-    from hyperpod_policy import review
+from hyperpod_policy import review
 
-    report = review(json.loads(Path("template.json").read_text()))
-    print(report.text())
+report = review(json.loads(Path("template.json").read_text()))
+print(report.text())
 """
 
 from hyperpod_policy.documents import Document

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.faults import FaultPath
-
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hyperpod_model.faults import FaultPath, dotted
-
 from hyperpod_policy.rule import Outcome, Severity
 
 

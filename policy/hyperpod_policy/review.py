@@ -71,7 +71,10 @@ def review(
         here: dict[Hashable, tuple[Rule, Verdict]] = {}
         for rule in rules:
             for verdict in rule.check(subject):
-                here[rule.id, verdict.resource.key, verdict.path, verdict.outcome, verdict.found] = (rule, verdict)
+                here[rule.id, verdict.resource.key, verdict.path, verdict.outcome, verdict.found] = (
+                    rule,
+                    verdict,
+                )
         for key, (rule, verdict) in here.items():
             answers.setdefault(key, (rule, verdict, []))[2].append(str(world))
         reviewed += 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from hyperpod_model.faults import FaultPath
-
 from hyperpod_policy.template import Resource, Template
 
 Outcome: TypeAlias = Literal["pass", "fail", "undetermined"]

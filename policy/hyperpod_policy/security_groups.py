@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hyperpod_model.catalog.ports import PortRange
 from hyperpod_model.faults import FaultPath
-
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, integer, same, scalar_text
 
@@ -121,7 +120,9 @@ class SecurityGroupRule:
         return f"{traffic} {preposition} {kind}{self.peer}"
 
 
-def rules_of(template: Template, group: Any, direction: Direction) -> list[tuple[SecurityGroupRule, bool | None]]:
+def rules_of(
+    template: Template, group: Any, direction: Direction
+) -> list[tuple[SecurityGroupRule, bool | None]]:
     """Return the rules of a security group in one direction.
 
     Args:

@@ -20,6 +20,7 @@ from hyperpod_policy.values import (
     Unresolved,
     concatenated,
     frozen,
+    integer,
     same,
     scalar_text,
 )
@@ -38,6 +39,12 @@ SAME_AS_REF: Final[Mapping[str, frozenset[str]]] = {
     "AWS::IAM::ManagedPolicy": frozenset({"PolicyArn"}),
 }
 """Attributes that return what ``Ref`` returns (CloudFormation resource reference, "Return values")."""
+
+ECHOES: Final[Mapping[str, frozenset[str]]] = {
+    "AWS::EC2::VPC": frozenset({"CidrBlock"}),
+    "AWS::EC2::Subnet": frozenset({"AvailabilityZone", "AvailabilityZoneId", "CidrBlock", "VpcId"}),
+}
+"""Attributes that return the property of the same name, if it is set."""
 
 _SUB_PART: Final = re.compile(r"\$\{(!?)([^}]*)\}")
 _DYNAMIC: Final = re.compile(r"\{\{(resolve:[^}]*)\}\}")
@@ -83,9 +90,9 @@ class Resource:
         for step in path:
             if isinstance(value, Unresolved):
                 return value
-            if isinstance(step, int) and isinstance(value, list) and step < len(value):
-                value = value[step]
-            elif isinstance(value, Mapping) and step in value:
+            if (isinstance(step, int) and isinstance(value, list) and step < len(value)) or (
+                isinstance(value, Mapping) and step in value
+            ):
                 value = value[step]
             else:
                 return default
@@ -95,6 +102,11 @@ class Resource:
     def ref(self) -> Reference:
         """What ``Ref`` of this resource resolves to."""
         return Reference(self.key, "Ref")
+
+    @property
+    def root(self) -> str:
+        """Key of the template without parent that it belongs to, itself or through nested stacks."""
+        return self._scope.root
 
     @property
     def deletion_policy(self) -> str:
@@ -133,13 +145,21 @@ class _Scope:
     __slots__ = ("document", "key", "parent", "stack", "values")
 
     def __init__(
-        self, document: Document, key: str, parent: _Scope | None = None, stack: Mapping[str, Any] | None = None
+        self,
+        document: Document,
+        key: str,
+        parent: _Scope | None = None,
+        stack: Mapping[str, Any] | None = None,
     ) -> None:
         self.document = document
         self.key = key
         self.parent = parent
         self.stack = stack
         self.values: dict[str, Any] = {}
+
+    @property
+    def root(self) -> str:
+        return self.key if self.parent is None else self.parent.root
 
     def section(self, name: str) -> Mapping[str, Any]:
         found = self.document.body.get(name)
@@ -202,6 +222,12 @@ class Template:
                 if resource.exists:
                     yield resource
 
+    def custom_resources(self) -> Iterator[Resource]:
+        """Yield the custom resources that exist in this world."""
+        for type_name in self._by_type:
+            if type_name.startswith("Custom::") or type_name == "AWS::CloudFormation::CustomResource":
+                yield from self.of_type(type_name)
+
     def by_key(self, key: str) -> Resource | None:
         """Return a resource that exists in this world."""
         resource = self._resources.get(key)
@@ -213,6 +239,32 @@ class Template:
             return None
         found = self.by_key(value.resource)
         return found if found is not None and (not types or found.type in types) else None
+
+    def spelled(self, value: Any) -> Any:
+        """Write a reference to a bucket or role that has a physical name with that name, as others would write it."""
+        if isinstance(value, Text):
+            return concatenated(self.spelled(part) for part in value.parts)
+        if not isinstance(value, Reference):
+            return value
+        found = self._resources.get(value.resource)
+        if found is None:
+            return value
+        if found.type == "AWS::S3::Bucket" and value.attribute == "Ref":
+            return found.get("BucketName", default=value)
+        if found.type == "AWS::IAM::Role" and value.attribute == "Arn" and "RoleName" in found.properties:
+            account = found.document.account
+            return concatenated(
+                (
+                    "arn:",
+                    Pseudo("AWS::Partition"),
+                    ":iam::",
+                    Pseudo("AWS::AccountId") if account is None else account,
+                    ":role",
+                    found.get("Path", default="/"),
+                    found.get("RoleName"),
+                )
+            )
+        return value
 
     def once(self, compute: Callable[[Template], T]) -> T:
         """Return what a function says about this template, computed once."""
@@ -328,6 +380,8 @@ class Template:
                 attribute = "Ref"
             elif attribute == "Arn" and resource.type == "AWS::S3::Bucket":
                 return Text(("arn:", Pseudo("AWS::Partition"), ":s3:::", Reference(key, "Ref")))
+            elif attribute in ECHOES.get(resource.type, ()):
+                return resource.get(attribute, default=Reference(key, attribute))
         return Reference(key, attribute)
 
     def _output(self, name: str, scope: _Scope) -> Any:
@@ -453,7 +507,12 @@ class Template:
             one, other = other, one
         if not isinstance(other, Unresolved):
             for key, decided in self.world.decided.items():
-                if decided is True and isinstance(key, tuple) and key[:2] == ("equals", one) and key[2] != other:
+                if (
+                    decided is True
+                    and isinstance(key, tuple)
+                    and key[:2] == ("equals", one)
+                    and key[2] != other
+                ):
                     return False
         key = ("equals", frozen(one), frozen(other))
         return bool(self.world.choose(key, f"condition {name}", (False, True)))
@@ -474,7 +533,11 @@ class Template:
                 if key in self._resources:
                     keys.add(key)
                     keys.update(self._inside(key))
-                elif name in scope.section("Parameters") and scope.parent is not None and scope.stack is not None:
+                elif (
+                    name in scope.section("Parameters")
+                    and scope.parent is not None
+                    and scope.stack is not None
+                ):
                     passed = scope.stack.get("Properties", {}).get("Parameters", {})
                     above: set[str] = set()
                     _collect_names(passed.get(name) if isinstance(passed, Mapping) else None, above)
@@ -524,7 +587,10 @@ def _typed(value: Any, kind: str) -> Any:
         if isinstance(pieces, list):
             return [piece.strip() if isinstance(piece, str) else piece for piece in pieces]
         return pieces
-    return value if isinstance(value, Unresolved | list) else scalar_text(value)
+    if isinstance(value, Unresolved | list):
+        return value
+    number = integer(value) if kind == "Number" else None
+    return scalar_text(value) if number is None else number
 
 
 def _split(delimiter: str, value: Any) -> Any:

@@ -68,7 +68,9 @@ def _applies(statement: Statement, request: Request, match: _Match, *, free: boo
     action = request.action.lower()
     answers = [
         _listed(
-            statement.actions, lambda pattern: patterns.every(pattern, action, ignore_case=True), statement.not_action
+            statement.actions,
+            lambda pattern: patterns.every(pattern, action, ignore_case=True),
+            statement.not_action,
         )
     ]
     if False in answers:
@@ -77,9 +79,13 @@ def _applies(statement: Statement, request: Request, match: _Match, *, free: boo
         if statement.not_resource:
             # the exceptions must leave the whole request (Deny) or some of it (Allow)
             other = patterns.some if match is patterns.every else patterns.every
-            answers.append(_listed(statement.resources, lambda pattern: other(pattern, request.resource), True))
+            answers.append(
+                _listed(statement.resources, lambda pattern: other(pattern, request.resource), True)
+            )
         else:
-            answers.append(_listed(statement.resources, lambda pattern: match(pattern, request.resource), False))
+            answers.append(
+                _listed(statement.resources, lambda pattern: match(pattern, request.resource), False)
+            )
     if False in answers:
         return False
     if statement.principals or statement.not_principal:
@@ -93,9 +99,7 @@ def _applies(statement: Statement, request: Request, match: _Match, *, free: boo
     return None if None in answers else True
 
 
-def _listed(
-    values: Sequence[Any], match: Callable[[Any], bool | None], exceptions: bool
-) -> bool | None:
+def _listed(values: Sequence[Any], match: Callable[[Any], bool | None], exceptions: bool) -> bool | None:
     answers = {match(value) for value in values}
     found: bool | None = True if True in answers else (None if None in answers else False)
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from hyperpod_policy.values import Anything, Pseudo, Text, Unresolved
+from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved
 
 _Token: TypeAlias = "str | Unresolved"
 
@@ -114,7 +114,7 @@ def _matches(pattern: tuple[_Token, ...], subject: tuple[_Token, ...], anything:
     def free(token: _Token) -> bool:
         if isinstance(token, Anything):
             return anything
-        return unknown and isinstance(token, Unresolved)
+        return unknown and isinstance(token, Unresolved) and not _is_own_name(token)
 
     rows = len(subject) + 1
     # reach[j]: the pattern so far matches the first j tokens of the subject
@@ -127,19 +127,29 @@ def _matches(pattern: tuple[_Token, ...], subject: tuple[_Token, ...], anything:
     for wanted in pattern:
         many = wanted == _MANY and not isinstance(wanted, _Literal)
         one = wanted == _ONE and not isinstance(wanted, _Literal)
-        flexible = many or (unknown and isinstance(wanted, Unresolved))
+        flexible = many or (unknown and isinstance(wanted, Unresolved) and not _is_own_name(wanted))
         row = [False] * rows
         for j in range(rows):
             if flexible:
-                row[j] = reach[j] or (j > 0 and row[j - 1])
+                row[j] = reach[j] or (j > 0 and row[j - 1] and _may_hold(wanted, subject[j - 1]))
                 continue
             if j == 0:
                 continue
             token = subject[j - 1]
             if free(token):
                 # the free part stands for nothing, for this token, or for this token and more
-                row[j] = reach[j - 1] or reach[j] or row[j - 1]
+                row[j] = row[j - 1] or (_may_hold(token, wanted) and (reach[j - 1] or reach[j]))
             elif reach[j - 1] and (wanted == token or (one and isinstance(token, str))):
                 row[j] = True
         reach = row
     return reach[-1]
+
+
+def _is_own_name(token: Unresolved) -> bool:
+    """Whether it is the name or ARN of a resource of the template, which equals nothing but itself."""
+    return isinstance(token, Reference) and token.attribute in ("Ref", "Arn")
+
+
+def _may_hold(token: _Token, part: _Token) -> bool:
+    """Whether a part may be in what a token stands for: an account id or region has no separators."""
+    return not (isinstance(token, Pseudo) and part in (":", "/"))

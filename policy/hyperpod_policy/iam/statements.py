@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hyperpod_model.faults import FaultPath
-
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.template import Resource
 from hyperpod_policy.values import Unresolved, elements
@@ -65,13 +64,14 @@ def statements_of(holder: Resource, *path: str | int) -> Iterator[Statement | Un
 
 def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> Statement:
     complete = True
+    spelled = holder.template.spelled
 
     def listed(one: str, other: str) -> tuple[tuple[Any, ...], bool]:
         nonlocal complete
         key = one if one in statement else other
         values, whole = elements(statement.get(key))
         complete = complete and whole
-        return tuple(values), key == other and other in statement
+        return tuple(map(spelled, values)), key == other and other in statement
 
     actions, not_action = listed("Action", "NotAction")
     resources, not_resource = listed("Resource", "NotResource")
@@ -82,7 +82,7 @@ def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> St
         for kind, value in named.items():
             values, whole = elements(value)
             complete = complete and whole
-            principals += [(kind, item) for item in values]
+            principals += [(kind, spelled(item)) for item in values]
     elif named is not None:
         principals.append(("*", named))
     conditions: list[Condition] = []
@@ -96,7 +96,7 @@ def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> St
                 continue
             for key, value in pairs.items():
                 values, whole = elements(value)
-                conditions.append(Condition(operator, key, tuple(values), whole))
+                conditions.append(Condition(operator, key, tuple(map(spelled, values)), whole))
     return Statement(
         effect="Deny" if statement.get("Effect") == "Deny" else "Allow",
         principals=tuple(principals),

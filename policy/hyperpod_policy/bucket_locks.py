@@ -1,0 +1,119 @@
+"""Denials in a bucket's policy that hold whatever identity policies say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from hyperpod_policy.buckets import GuardedBucket, policies_of, policy_statements
+from hyperpod_policy.iam.evaluation import Request, denies, refused
+from hyperpod_policy.iam.patterns import wildcard
+from hyperpod_policy.iam.statements import Statement
+from hyperpod_policy.rule import Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+from hyperpod_policy.values import Pseudo
+
+STRANGER_CONTEXT: Final = {
+    "aws:securetransport": "true",
+    "aws:principalisawsservice": "false",
+    "aws:viaawsservice": "false",
+    "aws:principalaccount": Pseudo("AWS::AccountId"),
+    "s3:resourceaccount": Pseudo("AWS::AccountId"),
+    "aws:resourceaccount": Pseudo("AWS::AccountId"),
+}
+"""What a request of a principal carries that nobody listed, in the bucket's own account."""
+
+_SHOWN: Final = 4
+
+
+def judge_lock(
+    template: Template, guarded: GuardedBucket, requests: Iterable[Request], *, what: str, listed: str
+) -> Iterator[Verdict]:
+    """Judge whether a bucket's policy refuses requests of everybody but listed principals.
+
+    Args:
+        template: Template under review.
+        guarded: The bucket.
+        requests: What must be refused.
+        what: What the requests are, such as ``object writes``.
+        listed: Who may be exempt, such as ``writers``.
+    """
+    bucket = guarded.bucket
+    statements, complete = policy_statements(template, bucket)
+    policies = policies_of(template, bucket)
+    allowed = f"the bucket policy denies {what} to every principal but its listed {listed}"
+    if not policies:
+        yield failed(bucket, found=f"{guarded.words} has no bucket policy", allowed=allowed)
+        return
+    asked = [replace(request, context=STRANGER_CONTEXT) for request in requests]
+    answers = [(request, refused(statements, request)) for request in asked]
+    open_actions = [request.action for request, answer in answers if answer is False]
+    unclear = [request.action for request, answer in answers if answer is None]
+    path = ("PolicyDocument", "Statement")
+    holder = policies[0]
+    if open_actions and complete:
+        weak = _weakened(statements, asked)
+        yield failed(
+            holder if weak is None else weak.holder,
+            *(path if weak is None else weak.path),
+            found=f"{guarded.words} lets anybody with an identity policy {_some(open_actions)}"
+            + ("" if weak is None else f"; the denial {_reason(weak)}"),
+            allowed=allowed,
+        )
+    elif open_actions or unclear:
+        yield undetermined(
+            holder,
+            *path,
+            found=f"whether {guarded.words} denies {_some(open_actions + unclear)} depends on unresolved values",
+            allowed=allowed,
+        )
+    else:
+        yield passed(holder, *path)
+    yield from _wide_exemptions(guarded, statements, asked, allowed)
+
+
+def _wide_exemptions(
+    guarded: GuardedBucket, statements: list[Statement], asked: list[Request], allowed: str
+) -> Iterator[Verdict]:
+    for statement in statements:
+        if statement.effect != "Deny" or not any(denies(statement, request) for request in asked):
+            continue
+        for condition in statement.conditions:
+            if condition.key.lower() != "aws:principalarn":
+                continue
+            for value in condition.values:
+                if wildcard(value) and ("Like" in condition.operator or "Arn" in condition.operator):
+                    yield failed(
+                        statement.holder,
+                        *statement.path,
+                        found=f"{guarded.words} exempts every principal whose ARN matches {value}",
+                        allowed=f"{allowed}, each by its full ARN",
+                        severity="warning",
+                    )
+
+
+def _weakened(statements: list[Statement], asked: list[Request]) -> Statement | None:
+    """Return the denial that comes nearest to the lock, to point at."""
+    bare = {request.action for request in asked}
+    for statement in statements:
+        if statement.effect == "Deny" and statement.conditions:
+            plain = replace(statement, conditions=())
+            if any(denies(plain, request) for request in asked if request.action in bare) and not any(
+                condition.key.lower() == "aws:securetransport" for condition in statement.conditions
+            ):
+                return statement
+    return None
+
+
+def _reason(statement: Statement) -> str:
+    shown = ", ".join(
+        f"{condition} {' or '.join(str(value) for value in condition.values)}"
+        for condition in statement.conditions
+    )
+    return f"holds only if {shown}"
+
+
+def _some(actions: list[str]) -> str:
+    more = len(actions) - _SHOWN
+    return ", ".join(actions[:_SHOWN]) + (f" and {more} more actions" if more > 0 else "")

@@ -1,0 +1,202 @@
+"""The buckets whose writers run code on the nodes: lifecycle scripts and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
+from hyperpod_policy.clusters import Used, clusters, execution_roles, groups, orchestrator
+from hyperpod_policy.iam.evaluation import Request, allows
+from hyperpod_policy.iam.patterns import wildcard
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import (
+    Anything,
+    Pseudo,
+    Reference,
+    Text,
+    Unresolved,
+    concatenated,
+    elements,
+    same,
+    truth,
+)
+
+BUCKET: Final = "AWS::S3::Bucket"
+BUCKET_POLICY: Final = "AWS::S3::BucketPolicy"
+CHECKPOINT_BUCKET_TAG: Final = "hyperpod:checkpoint-bucket"
+"""Marks a checkpoint bucket that its users' policies do not tell; its value is ``true``."""
+
+Role: TypeAlias = Literal["lifecycle script", "checkpoint"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedBucket:
+    """A bucket of the template that needs a lock.
+
+    Attributes:
+        bucket: The bucket.
+        role: What it holds.
+    """
+
+    bucket: Resource
+    role: Role
+
+    @property
+    def words(self) -> str:
+        """How to call it."""
+        return f"{self.role} bucket {self.bucket.logical_id}"
+
+
+def guarded_buckets(template: Template) -> list[GuardedBucket]:
+    """Return the lifecycle-script and checkpoint buckets of a template, recognised by how clusters use them."""
+    return template.once(_guarded_buckets)
+
+
+def foreign_script_locations(template: Template) -> list[Used]:
+    """Return script locations whose bucket the template does not make."""
+    return [used for used in _script_locations(template) if _bucket_of_uri(template, used.value) is None]
+
+
+def _guarded_buckets(template: Template) -> list[GuardedBucket]:
+    found: dict[str, GuardedBucket] = {}
+    for used in _script_locations(template):
+        bucket = _bucket_of_uri(template, used.value)
+        if bucket is not None:
+            found.setdefault(bucket.key, GuardedBucket(bucket, "lifecycle script"))
+    if clusters(template):
+        for bucket in template.of_type(BUCKET):
+            if bucket.key not in found and (
+                _is_tagged(bucket) or _is_written_by_slurm_nodes(template, bucket)
+            ):
+                found[bucket.key] = GuardedBucket(bucket, "checkpoint")
+    return list(found.values())
+
+
+def _script_locations(template: Template) -> list[Used]:
+    return [
+        Used(
+            group.properties["LifeCycleConfig"]["SourceS3Uri"],
+            cluster,
+            (*group.path, "LifeCycleConfig", "SourceS3Uri"),
+            group,
+        )
+        for cluster in clusters(template)
+        for group in groups(cluster)
+        if isinstance(group.properties.get("LifeCycleConfig"), Mapping)
+        and "SourceS3Uri" in group.properties["LifeCycleConfig"]
+    ]
+
+
+def _bucket_of_uri(template: Template, uri: Any) -> Resource | None:
+    name, _ = uri_parts(uri)
+    if isinstance(name, Reference):
+        return template.resource(name, BUCKET)
+    for bucket in template.of_type(BUCKET):
+        if "BucketName" in bucket.properties and same(bucket.get("BucketName"), name):
+            return bucket
+    return None
+
+
+def uri_parts(uri: Any) -> tuple[Any, Any]:
+    """Return bucket and key of ``s3://bucket/key``; ``None`` for what is not to be told."""
+    parts = uri.parts if isinstance(uri, Text) else (uri,)
+    first = parts[0]
+    if not isinstance(first, str) or not first.startswith("s3://"):
+        return None, None
+    name: list[Any] = []
+    rest: list[Any] = []
+    target = name
+    for part in (first.removeprefix("s3://"), *parts[1:]):
+        if target is name and isinstance(part, str) and "/" in part:
+            head, _, tail = part.partition("/")
+            name.append(head)
+            rest.append(tail)
+            target = rest
+        else:
+            target.append(part)
+    return concatenated(name), concatenated(rest)
+
+
+def _is_tagged(bucket: Resource) -> bool:
+    tags, _ = elements(bucket.get("Tags"))
+    return any(
+        isinstance(tag, Mapping)
+        and tag.get("Key") == CHECKPOINT_BUCKET_TAG
+        and truth(tag.get("Value")) is True
+        for tag in tags
+    )
+
+
+def _is_written_by_slurm_nodes(template: Template, bucket: Resource) -> bool:
+    """Whether a policy of the nodes' role names the bucket and lets them write it; ``*`` names no bucket."""
+    request = Request("s3:PutObject", objects_arn(template, bucket))
+    for used in execution_roles(template):
+        if orchestrator(used.cluster) != "slurm":
+            continue
+        role = role_of(template, used.value)
+        if role is None:
+            continue
+        for statement in permissions(template, role).statements:
+            named = [
+                resource
+                for resource in statement.resources
+                if not statement.not_resource and _names(template, resource, bucket)
+            ]
+            if named and allows(statement, request) is not False:
+                return True
+    return False
+
+
+def _names(template: Template, pattern: Any, bucket: Resource) -> bool:
+    name = template.spelled(bucket.ref)
+    parts = pattern.parts if isinstance(pattern, Text) else (pattern,)
+    if isinstance(name, str):
+        return any(isinstance(part, str) and name in part and not wildcard(name) for part in parts)
+    wanted = name.parts if isinstance(name, Text) else (name,)
+    return any(part in parts for part in wanted if isinstance(part, Reference)) or (
+        isinstance(name, Text) and str(name) in str(pattern)
+    )
+
+
+def bucket_arn(template: Template, bucket: Resource) -> Any:
+    """Return the ARN of a bucket."""
+    return concatenated(("arn:", Pseudo("AWS::Partition"), ":s3:::", template.spelled(bucket.ref)))
+
+
+def objects_arn(template: Template, bucket: Resource) -> Any:
+    """Return the ARN of any object in a bucket."""
+    return concatenated((bucket_arn(template, bucket), "/", Anything("object")))
+
+
+def policies_of(template: Template, bucket: Resource) -> list[Resource]:
+    """Return the bucket policies that a template gives a bucket."""
+    name = template.spelled(bucket.ref)
+    return [
+        policy
+        for policy in template.of_type(BUCKET_POLICY)
+        if policy.get("Bucket") == bucket.ref or same(template.spelled(policy.get("Bucket")), name) is True
+    ]
+
+
+def policy_statements(template: Template, bucket: Resource) -> tuple[list[Statement], bool]:
+    """Return the statements of a bucket's policies, and whether these are all."""
+    found: list[Statement] = []
+    complete = True
+    for policy in policies_of(template, bucket):
+        for statement in statements_of(policy, "PolicyDocument"):
+            if isinstance(statement, Unresolved):
+                complete = False
+            else:
+                found.append(statement)
+    return found, complete
+
+
+def write_requests(template: Template, bucket: Resource) -> Iterator[Request]:
+    """Yield every way to change the objects of a bucket."""
+    objects = objects_arn(template, bucket)
+    for action in S3_OBJECT_WRITE_ACTIONS:
+        yield Request(action, objects)

@@ -1,0 +1,22 @@
+"""What must exist before a resource, directly or through others."""
+
+from __future__ import annotations
+
+from hyperpod_policy.template import Resource
+
+
+def before(resource: Resource) -> set[str]:
+    """Return the keys of all resources that exist before a resource: everything it depends on, transitively."""
+    found: set[str] = set()
+    waiting = list(resource.dependencies())
+    while waiting:
+        other = waiting.pop()
+        if other.key not in found:
+            found.add(other.key)
+            waiting.extend(other.dependencies())
+    return found
+
+
+def deployed_together(one: Resource, other: Resource) -> bool:
+    """Tell whether two resources belong to one deployment: the same template, or nested stacks of one."""
+    return one.root == other.root

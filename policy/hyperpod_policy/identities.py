@@ -1,0 +1,123 @@
+"""Roles and what their policies say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
+from hyperpod_model.faults import FaultPath
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Reference, Text, Unresolved, elements, same
+
+ROLE: Final = "AWS::IAM::Role"
+MANAGED_POLICY: Final = "AWS::IAM::ManagedPolicy"
+
+_INLINE_POLICIES: Final = ("AWS::IAM::Policy", "AWS::IAM::RolePolicy")
+
+
+@dataclass(slots=True)
+class Permissions:
+    """What the policies of a role say.
+
+    Attributes:
+        statements: Statements of inline and managed policies in the template.
+        aws_managed: Names of AWS managed policies, each with where it is attached.
+        unknown: Policies that the template does not show, each with where it is attached.
+    """
+
+    statements: list[Statement] = field(default_factory=list)
+    aws_managed: list[tuple[str, Resource, FaultPath]] = field(default_factory=list)
+    unknown: list[tuple[Any, Resource, FaultPath]] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left that the template does not show; the nodes' own managed policy is known."""
+        return not self.unknown and all(
+            name == CLUSTER_INSTANCE_MANAGED_POLICY for name, _, _ in self.aws_managed
+        )
+
+
+def role_of(template: Template, value: Any) -> Resource | None:
+    """Return the role whose ARN a value is, if the template makes it."""
+    if isinstance(value, Reference) and value.attribute == "Arn":
+        return template.resource(value, ROLE)
+    spelled = template.spelled(value)
+    if isinstance(spelled, str | Text):
+        for role in template.of_type(ROLE):
+            if "RoleName" in role.properties and same(template.spelled(arn_of(role)), spelled):
+                return role
+    return None
+
+
+def arn_of(role: Resource) -> Reference:
+    """Return the ARN of a role of the template."""
+    return Reference(role.key, "Arn")
+
+
+def permissions(template: Template, role: Resource) -> Permissions:
+    """Gather what the policies of a role say."""
+    return template.once(_all_permissions)[role.key]
+
+
+def _all_permissions(template: Template) -> dict[str, Permissions]:
+    return {role.key: _gather(template, role) for role in template.of_type(ROLE)}
+
+
+def attached_policies(template: Template, role: Resource) -> list[Resource]:
+    """Return the policies that are resources of their own and attach themselves to a role."""
+    found = []
+    for policy in template.of_type(*_INLINE_POLICIES, MANAGED_POLICY):
+        names = elements(policy.get("Roles"))[0] or elements(policy.get("RoleName"))[0]
+        if any(_is_name_of(template, name, role) for name in names):
+            found.append(policy)
+    return found
+
+
+def _is_name_of(template: Template, name: Any, role: Resource) -> bool:
+    return name == role.ref or ("RoleName" in role.properties and same(name, role.get("RoleName")) is True)
+
+
+def _gather(template: Template, role: Resource) -> Permissions:
+    found = Permissions()
+
+    def add(holder: Resource, *path: str | int) -> None:
+        for statement in statements_of(holder, *path):
+            if isinstance(statement, Unresolved):
+                found.unknown.append((statement, holder, path))
+            else:
+                found.statements.append(statement)
+
+    inline, complete = elements(role.get("Policies"))
+    if not complete:
+        found.unknown.append((role.get("Policies"), role, ("Policies",)))
+    for position in range(len(inline)):
+        add(role, "Policies", position, "PolicyDocument")
+    for policy in attached_policies(template, role):
+        add(policy, "PolicyDocument")
+    arns, complete = elements(role.get("ManagedPolicyArns"))
+    if not complete:
+        found.unknown.append((role.get("ManagedPolicyArns"), role, ("ManagedPolicyArns",)))
+    for position, arn in enumerate(arns):
+        path: FaultPath = ("ManagedPolicyArns", position)
+        policy_resource = template.resource(arn, MANAGED_POLICY)
+        name = aws_managed_name(arn)
+        if policy_resource is not None:
+            add(policy_resource, "PolicyDocument")
+        elif name is not None:
+            found.aws_managed.append((name, role, path))
+        else:
+            found.unknown.append((arn, role, path))
+    return found
+
+
+def aws_managed_name(arn: Any) -> str | None:
+    """Return the name of an AWS managed policy, without its path, or ``None`` if the ARN is another's."""
+    parts = arn.parts if isinstance(arn, Text) else (arn,)
+    if not isinstance(parts[-1], str):
+        return None
+    text = "".join(part if isinstance(part, str) else "aws" for part in parts)
+    if ":iam::aws:policy/" not in text:
+        return None
+    return text.rpartition("/")[2]

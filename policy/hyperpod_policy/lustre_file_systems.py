@@ -1,0 +1,62 @@
+"""FSx for Lustre file systems that the nodes of a cluster use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hyperpod_policy.clusters import clusters, security_groups, subnets
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Expression, Reference, Text, elements, same
+
+FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
+
+
+def lustre_file_systems(template: Template) -> list[Resource]:
+    """Return the Lustre file systems that a cluster names, that share a subnet with nodes, or that admit them."""
+    return template.once(_lustre_file_systems)
+
+
+def _lustre_file_systems(template: Template) -> list[Resource]:
+    found = clusters(template)
+    if not found:
+        return []
+    named: set[str] = set()
+    for cluster in found:
+        named.update(referenced_keys(cluster.properties))
+    places = [used.value for used in (*subnets(template), *security_groups(template))]
+    return [
+        file_system
+        for file_system in template.of_type(FILE_SYSTEM)
+        if file_system.get("FileSystemType") == "LUSTRE"
+        and (file_system.key in named or _shares(template, file_system, places))
+    ]
+
+
+def _shares(template: Template, file_system: Resource, places: list[Any]) -> bool:
+    own = [*elements(file_system.get("SubnetIds"))[0], *elements(file_system.get("SecurityGroupIds"))[0]]
+    if any(same(item, place) for item in own for place in places):
+        return True
+    groups = elements(file_system.get("SecurityGroupIds"))[0]
+    return any(
+        any(same(rule.get("GroupId"), group) for group in groups)
+        and any(same(rule.get("SourceSecurityGroupId"), place) for place in places)
+        for rule in template.of_type("AWS::EC2::SecurityGroupIngress")
+    )
+
+
+def referenced_keys(value: Any) -> Iterator[str]:
+    """Yield the keys of the resources that a resolved value refers to."""
+    if isinstance(value, Reference):
+        yield value.resource
+    elif isinstance(value, Text):
+        for part in value.parts:
+            yield from referenced_keys(part)
+    elif isinstance(value, Expression):
+        yield from referenced_keys(value.arguments)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from referenced_keys(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from referenced_keys(item)

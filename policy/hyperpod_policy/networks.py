@@ -1,0 +1,46 @@
+"""Routes, access lists and VPCs around a subnet, as far as the template tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import same
+
+SUBNET: Final = "AWS::EC2::Subnet"
+VPC: Final = "AWS::EC2::VPC"
+
+
+def vpc_of(template: Template, subnet: Resource) -> Resource | None:
+    """Return the VPC of a subnet, if the template makes it."""
+    return template.resource(subnet.get("VpcId"), VPC)
+
+
+def associated(template: Template, subnet: Resource, association: str, member: str) -> list[Resource]:
+    """Return the associations of a subnet with a route table or network ACL that the template makes.
+
+    Args:
+        template: Template under review.
+        subnet: The subnet.
+        association: Type of the association.
+        member: Property of the association that must be present.
+    """
+    return [
+        found
+        for found in template.of_type(association)
+        if same(found.get("SubnetId"), subnet.ref) and member in found.properties
+    ]
+
+
+def route_tables(template: Template, subnet: Resource) -> list[Any]:
+    """Return the route tables that a subnet is associated with explicitly."""
+    found = associated(template, subnet, "AWS::EC2::SubnetRouteTableAssociation", "RouteTableId")
+    return [association.get("RouteTableId") for association in found]
+
+
+def routes(template: Template, table: Any) -> Iterator[Resource]:
+    """Yield the routes that the template adds to a route table."""
+    for route in template.of_type("AWS::EC2::Route"):
+        if same(route.get("RouteTableId"), table):
+            yield route

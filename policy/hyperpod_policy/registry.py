@@ -1,0 +1,87 @@
+"""All rules, in the order in which reports list them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hyperpod_policy.rule import Rule
+from hyperpod_policy.rules.identity import execution_role_privileges, execution_role_trust, script_writers
+from hyperpod_policy.rules.network import (
+    checkpoint_ports,
+    checkpoint_ports_acl,
+    efa_lustre_traffic,
+    efa_self_traffic,
+    node_dns,
+    node_subnets,
+    open_ingress,
+)
+from hyperpod_policy.rules.resilience import (
+    cluster_dependencies,
+    cluster_request,
+    deep_health_checks,
+    instance_type_offer,
+    node_recovery,
+)
+from hyperpod_policy.rules.storage import (
+    bucket_access_logs,
+    bucket_configuration,
+    bucket_encryption,
+    bucket_public_access,
+    bucket_retention,
+    bucket_transport,
+    bucket_versioning,
+    bucket_writers,
+    lustre_encryption,
+    lustre_order,
+    lustre_ports,
+    lustre_removal,
+    lustre_settings,
+    script_expiry,
+)
+
+RULES: Final[tuple[Rule, ...]] = (
+    efa_self_traffic.RULE,
+    checkpoint_ports.RULE,
+    efa_lustre_traffic.RULE,
+    open_ingress.RULE,
+    node_subnets.RULE,
+    checkpoint_ports_acl.RULE,
+    node_dns.RULE,
+    bucket_writers.RULE,
+    bucket_configuration.RULE,
+    bucket_transport.RULE,
+    bucket_public_access.RULE,
+    bucket_encryption.RULE,
+    bucket_versioning.RULE,
+    bucket_access_logs.RULE,
+    bucket_retention.RULE,
+    script_expiry.RULE,
+    lustre_settings.RULE,
+    lustre_ports.RULE,
+    lustre_order.RULE,
+    lustre_encryption.RULE,
+    lustre_removal.RULE,
+    execution_role_trust.RULE,
+    execution_role_privileges.RULE,
+    script_writers.RULE,
+    cluster_request.RULE,
+    instance_type_offer.RULE,
+    node_recovery.RULE,
+    deep_health_checks.RULE,
+    cluster_dependencies.RULE,
+)
+
+
+def rule(rule_id: str) -> Rule:
+    """Look a rule up.
+
+    Args:
+        rule_id: Such as ``EfaSelfTraffic``.
+
+    Raises:
+        LookupError: If there is no such rule.
+    """
+    for found in RULES:
+        if found.id == rule_id:
+            return found
+    raise LookupError(f"no rule {rule_id!r}; rules: {', '.join(found.id for found in RULES)}")

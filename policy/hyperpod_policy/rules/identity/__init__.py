@@ -1,0 +1,1 @@
+"""Rules about the roles of the nodes."""

@@ -1,0 +1,90 @@
+"""Nodes cannot rewrite the scripts from which they start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_model.catalog.iam import (
+    CLUSTER_INSTANCE_MANAGED_POLICY,
+    S3_BUCKET_CONFIGURATION_ACTIONS,
+    S3_OBJECT_WRITE_ACTIONS,
+)
+from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
+from hyperpod_policy.buckets import GuardedBucket, bucket_arn, guarded_buckets, objects_arn, policy_statements
+from hyperpod_policy.clusters import Used, distinct, execution_roles
+from hyperpod_policy.iam.evaluation import Request, allows, permitted, refused
+from hyperpod_policy.identities import arn_of, permissions, role_of
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+
+_SHOWN = 4
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge each execution role against each lifecycle-script bucket."""
+    for guarded in guarded_buckets(template):
+        if guarded.role == "lifecycle script":
+            for used, _ in distinct(execution_roles(template)):
+                yield _judge(template, guarded, used)
+
+
+def _judge(template: Template, guarded: GuardedBucket, used: Used) -> Verdict:
+    bucket = guarded.bucket
+    policy, complete = policy_statements(template, bucket)
+    role = role_of(template, used.value)
+    principal = template.spelled(used.value if role is None else arn_of(role))
+    objects, itself = objects_arn(template, bucket), bucket_arn(template, bucket)
+    asked = [
+        *(Request(action, objects, principal, STRANGER_CONTEXT) for action in S3_OBJECT_WRITE_ACTIONS),
+        *(Request(action, itself, principal, STRANGER_CONTEXT) for action in S3_BUCKET_CONFIGURATION_ACTIONS),
+    ]
+    open_requests = [request for request in asked if refused(policy, request) is not True]
+    allowed = f"nodes read {guarded.words} and never write it or change its configuration"
+    if not open_requests:
+        return passed(bucket)
+    if role is None:
+        return undetermined(
+            used.cluster,
+            *used.path,
+            found=f"role {used.value}, whose policies are not in this template, is not denied writes",
+            allowed=allowed,
+        )
+    held = permissions(template, role)
+    statements = [*held.statements, *policy]
+    answers = [(request, permitted(statements, request)) for request in open_requests]
+    certain = [request for request, answer in answers if answer]
+    unclear = [request for request, answer in answers if answer is None]
+    if certain:
+        grant = next(
+            statement for statement in statements if any(allows(statement, request) for request in certain)
+        )
+        names = [request.action for request in certain]
+        more = len(names) - _SHOWN
+        found = f"lets {role.logical_id} {', '.join(names[:_SHOWN])}" + (
+            f" and {more} more" if more > 0 else ""
+        )
+        return failed(grant.holder, *grant.path, found=f"{found} on {guarded.words}", allowed=allowed)
+    others = [name for name, _, _ in held.aws_managed if name != CLUSTER_INSTANCE_MANAGED_POLICY]
+    if unclear or others or held.unknown or not complete:
+        source = others[0] if others else (held.unknown[0][0] if held.unknown else "unresolved values")
+        return undetermined(
+            role, found=f"whether it may write {guarded.words} depends on {source}", allowed=allowed
+        )
+    return passed(bucket)
+
+
+RULE = Rule(
+    id="ScriptWriters",
+    title="nodes cannot rewrite the lifecycle scripts from which they start",
+    severity="error",
+    why=(
+        "A job that can write the script bucket turns one compromised node into root on every node that is replaced "
+        "or updated later, long after the job has ended."
+    ),
+    fix=(
+        "take the write actions out of the execution role's policies, and deny object writes in the bucket policy to "
+        "every principal but the upload's role; LifecycleScripts does both"
+    ),
+    source="SageMaker developer guide, HyperPod lifecycle scripts (run as root); IAM user guide, policy evaluation",
+    check=check,
+)

@@ -1,0 +1,74 @@
+"""The cluster's properties are what the service takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
+from hyperpod_model.catalog.instances import instance_types
+from hyperpod_model.checks.cluster import check_cluster
+from hyperpod_policy.clusters import clusters
+from hyperpod_policy.rule import Rule, Verdict, failed, passed
+from hyperpod_policy.template import Template
+from hyperpod_policy.values import integer, request_terms, truth
+
+_JUDGED_ELSEWHERE = ("NodeRecovery",)
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the properties of each cluster as a CreateCluster request."""
+    for cluster in clusters(template):
+        request = _as_request(request_terms(cluster.properties), cluster_request())
+        faults = [
+            fault
+            # whether the region offers a type is a rule of its own, with an acknowledgement of its own
+            for fault in check_cluster(request, unlisted_instance_types=tuple(instance_types()))
+            if fault.path[:1] != _JUDGED_ELSEWHERE
+        ]
+        for fault in faults:
+            yield failed(
+                cluster,
+                *fault.path,
+                found=fault.message,
+                allowed="",
+                severity=fault.severity,
+            )
+        if not faults:
+            yield passed(cluster)
+
+
+def _as_request(value: Any, field: RequestField | None) -> Any:
+    """Read text as numbers and booleans where the request has such, as CloudFormation does."""
+    if field is None:
+        return value
+    if isinstance(value, Mapping):
+        return {
+            key: _as_request(item, field.members.get(key) if field.members else field.item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_as_request(item, field.item) for item in value]
+    if field.type == "integer" and isinstance(value, str):
+        number = integer(value)
+        return value if number is None else number
+    if field.type == "boolean" and isinstance(value, str):
+        answer = truth(value)
+        return value if answer is None else answer
+    if field.type == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+RULE = Rule(
+    id="ClusterRequest",
+    title="the service takes the cluster's properties together",
+    severity="error",
+    why=(
+        "The CloudFormation schema accepts combinations that CreateCluster refuses, so that a deployment fails and "
+        "rolls back after the network and file system were made, or starts a cluster that can never train."
+    ),
+    fix="change the property as the finding says",
+    source="SageMaker API reference, CreateCluster; developer guide, SageMaker HyperPod",
+    check=check,
+)

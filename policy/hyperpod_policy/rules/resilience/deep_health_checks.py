@@ -1,0 +1,117 @@
+"""Accelerated nodes pass deep health checks, or are declared to go without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators, deep_health_check_hours
+from hyperpod_model.catalog.instances import instance_types
+from hyperpod_model.checks.resilience import runs_deep_health_checks
+from hyperpod_policy.clusters import Group, clusters, groups, orchestrator
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Unresolved, elements, integer
+
+SPARE_NODES_TAG = "hyperpod:spare-nodes"
+REPLACEMENT_WAIT_TAG = "hyperpod:replacement-wait"
+
+_MEMBER = "OnStartDeepHealthChecks"
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge each instance group whose accelerators can be tested."""
+    for cluster in clusters(template):
+        tags = _tags(cluster)
+        for group in groups(cluster):
+            yield from _judge(group, tags)
+
+
+def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
+    testable = _testable(group)
+    if testable is False or group.path[0] != "InstanceGroups":
+        return
+    path = (*group.path, _MEMBER)
+    found, complete = elements(group.properties.get(_MEMBER))
+    allowed = (
+        f"deep health checks, or the tag {REPLACEMENT_WAIT_TAG} that says why not ('intolerable', or 'avoid' once the "
+        f"cluster is commissioned) on a cluster without {SPARE_NODES_TAG}"
+    )
+    if found:
+        if (
+            testable
+            and _off_is_declared(tags, commissioned=True)
+            and not _off_is_declared(tags, commissioned=False)
+        ):
+            yield failed(
+                group.cluster,
+                *path,
+                found=f"runs for group '{group.name}' although its {deep_health_check_hours()} hours are to be avoided",
+                allowed="off once the first checks have passed",
+                fix="deploy again with commissioned=True (or without the checks) when the cluster is InService",
+                severity="warning",
+            )
+        else:
+            yield passed(group.cluster, *path)
+    elif _off_is_declared(tags, commissioned=True):
+        yield passed(group.cluster, *path)
+    elif not complete:
+        yield undetermined(group.cluster, *path, found=f"is {group.properties[_MEMBER]}", allowed=allowed)
+    elif testable is None:
+        yield undetermined(
+            group.cluster, *path, found=f"none for group '{group.name}' of an unknown type", allowed=allowed
+        )
+    else:
+        yield failed(
+            group.cluster, *path, found=f"none for accelerated group '{group.name}'", allowed=allowed
+        )
+
+
+def _testable(group: Group) -> bool | None:
+    kinds = deep_health_check_accelerators(orchestrator(group.cluster))
+    names, complete = group.instance_types
+    answers: list[bool | None] = [] if complete else [None]
+    for name in names:
+        known = instance_types().get(name) if isinstance(name, str) else None
+        if known is None:
+            answers.append(None)
+        else:
+            answers.append(known.accelerator is not None and known.accelerator.kind in kinds)
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _tags(cluster: Resource) -> dict[str, Any]:
+    return {
+        str(tag.get("Key")): tag.get("Value")
+        for tag in elements(cluster.get("Tags"))[0]
+        if isinstance(tag, Mapping)
+    }
+
+
+def _off_is_declared(tags: Mapping[str, Any], *, commissioned: bool) -> bool:
+    wait = tags.get(REPLACEMENT_WAIT_TAG)
+    if wait is None or isinstance(wait, Unresolved):
+        return False
+    spares = integer(tags.get(SPARE_NODES_TAG, 0))
+    return not runs_deep_health_checks(
+        spare_nodes=0 if spares is None else spares, replacement_wait=str(wait), commissioned=commissioned
+    )
+
+
+RULE = Rule(
+    id="DeepHealthChecks",
+    title="accelerated nodes pass deep health checks, or are declared to go without",
+    severity="error",
+    why=(
+        "A node with weak memory or a slow link passes the usual checks and then stalls the whole job. Deep health "
+        "checks find it before it takes work, at about two hours for each new node."
+    ),
+    fix=(
+        "set OnStartDeepHealthChecks on the group, or say why not: ResiliencePolicy chooses from spares and tolerable "
+        "waits, and leaves the tags"
+    ),
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-deep-health-checks",
+    check=check,
+)

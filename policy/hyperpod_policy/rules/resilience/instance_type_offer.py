@@ -1,0 +1,70 @@
+"""The region offers the instance types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_model.catalog.instances import instance_types
+from hyperpod_model.catalog.regions import offers, regions, regions_offering
+from hyperpod_policy.clusters import clusters, groups
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the instance types of each group, if the region is known."""
+    for cluster in clusters(template):
+        region = cluster.document.region
+        for group in groups(cluster):
+            listed = "InstanceRequirements" in group.properties
+            base = (
+                (*group.path, "InstanceRequirements", "InstanceTypes")
+                if listed
+                else (*group.path, "InstanceType")
+            )
+            for position, name in enumerate(group.instance_types[0]):
+                path = (*base, position) if listed else base
+                if not isinstance(name, str) or region is None:
+                    continue
+                if name not in instance_types() or region not in regions():
+                    yield undetermined(
+                        cluster,
+                        *path,
+                        found=f"{name} in {region} is not in the catalog",
+                        allowed="a type that the region offers",
+                    )
+                    continue
+                offer = offers(region, name)
+                if not offer.certain:
+                    yield undetermined(
+                        cluster,
+                        *path,
+                        found=f"whether {region} offers {name} is not certain: {offer.doubt}",
+                        allowed="a type that the region offers",
+                    )
+                elif not offer.value:
+                    yield failed(
+                        cluster,
+                        *path,
+                        found=f"{region} offers no {name}",
+                        allowed=f"it is in {', '.join(regions_offering(name))}",
+                    )
+                else:
+                    yield passed(cluster, *path)
+
+
+RULE = Rule(
+    id="InstanceTypeOffer",
+    title="the region offers the instance types",
+    severity="error",
+    why=(
+        "CreateCluster refuses a type that the region lacks, after everything else of the stack was made. The table of "
+        "offers comes from a price list and may lag behind."
+    ),
+    fix=(
+        "choose another region or type; if you know better, vouch for the type by name (unlisted_instance_types) and "
+        "acknowledge this finding with where you know it from"
+    ),
+    source="SageMaker pricing, HyperPod instance types by region",
+    check=check,
+)

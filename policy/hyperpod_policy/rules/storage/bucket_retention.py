@@ -1,0 +1,59 @@
+"""Guarded buckets outlive their stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.rule import Rule, Verdict, failed, passed
+from hyperpod_policy.template import Template
+
+_KEEPING = {
+    "DeletionPolicy": ("Retain", "RetainExceptOnCreate"),
+    "UpdateReplacePolicy": ("Retain",),
+}
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the deletion and replacement policies of each guarded bucket."""
+    for guarded in guarded_buckets(template):
+        bucket = guarded.bucket
+        lost = [
+            name
+            for name, value in (
+                ("DeletionPolicy", bucket.deletion_policy),
+                ("UpdateReplacePolicy", bucket.update_replace_policy),
+            )
+            if value not in _KEEPING[name]
+        ]
+        emptied = _is_emptied(template, guarded.bucket.key)
+        if lost:
+            found = f"{guarded.words} is deleted by its {' and its '.join(lost)}"
+            yield failed(bucket, found=found, allowed="both are Retain")
+        elif emptied is not None:
+            found = f"{guarded.words} is emptied by {emptied} when the stack goes"
+            yield failed(bucket, found=found, allowed="nothing deletes its objects")
+        else:
+            yield passed(bucket)
+
+
+def _is_emptied(template: Template, key: str) -> str | None:
+    for resource in template.of_type("Custom::S3AutoDeleteObjects"):
+        bucket = template.resource(resource.get("BucketName"))
+        if bucket is not None and bucket.key == key:
+            return resource.logical_id
+    return None
+
+
+RULE = Rule(
+    id="BucketRetention",
+    title="checkpoint and lifecycle-script buckets outlive their stack",
+    severity="error",
+    why=(
+        "A deleted or replaced stack would take the training's only durable state with it, or the scripts from which "
+        "replacement nodes start."
+    ),
+    fix="set DeletionPolicy and UpdateReplacePolicy to Retain (in the CDK removal_policy=RETAIN)",
+    source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy attributes",
+    check=check,
+)

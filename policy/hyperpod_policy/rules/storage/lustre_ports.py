@@ -1,0 +1,112 @@
+"""Nodes reach the file system on its ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hyperpod_model.catalog.ports import LUSTRE, PortRange
+from hyperpod_policy.clusters import distinct, security_groups
+from hyperpod_policy.lustre_file_systems import lustre_file_systems
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.security_groups import SECURITY_GROUP, Direction, known_in_full, rules_of
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import elements, same
+
+_PORTS = " and ".join(str(ports) for ports in LUSTRE)
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the way between the nodes and each file system."""
+    nodes = [used.value for used, _ in distinct(security_groups(template))]
+    for file_system in lustre_file_systems(template):
+        own, complete = elements(file_system.get("SecurityGroupIds"))
+        path = ("SecurityGroupIds",)
+        if not complete or not own or not nodes:
+            yield undetermined(
+                file_system,
+                *path,
+                found="its security groups or those of the nodes are not in this template",
+                allowed=f"{_PORTS} are open between them",
+            )
+            continue
+        verdicts = [
+            *_judge(template, file_system, own, "ingress", [*nodes], "admits", "from the nodes"),
+            *_judge(template, file_system, own, "ingress", [*own], "admits", "from its own security group"),
+            *_judge(
+                template, file_system, nodes, "egress", [*own], "is reached by nodes that admit", "to it"
+            ),
+        ]
+        yield from verdicts if verdicts else [passed(file_system, *path)]
+
+
+def _judge(
+    template: Template,
+    file_system: Resource,
+    groups: list[Any],
+    direction: Direction,
+    peers: list[Any],
+    verb: str,
+    side: str,
+) -> Iterator[Verdict]:
+    answers = [_open(template, groups, direction, peers, ports) for ports in LUSTRE]
+    if False not in answers and None not in answers:
+        return
+    closed = " and ".join(
+        str(ports) for ports, answer in zip(LUSTRE, answers, strict=True) if answer is not True
+    )
+    allowed = f"{_PORTS} are open {side}"
+    if False in answers:
+        yield failed(file_system, "SecurityGroupIds", found=f"{verb} no {closed} {side}", allowed=allowed)
+    else:
+        found = f"whether {closed} are open {side} is not in this template"
+        yield undetermined(file_system, "SecurityGroupIds", found=found, allowed=allowed)
+
+
+def _open(
+    template: Template, groups: list[Any], direction: Direction, peers: list[Any], ports: PortRange
+) -> bool | None:
+    """Whether one of the groups opens the ports to one of the peers."""
+    unclear = False
+    for group in groups:
+        rules = rules_of(template, group, direction)
+        resource = template.resource(group, SECURITY_GROUP)
+        if (
+            resource is not None
+            and direction == "egress"
+            and not rules
+            and known_in_full(template, group, direction)
+        ):
+            return True  # without any egress rule EC2 admits everything
+        for rule, belongs in rules:
+            covers = rule.covers(ports)
+            if covers is False:
+                continue
+            if rule.peer_kind == "group":
+                friends = {same(rule.peer, peer) for peer in peers}
+                peer = True if True in friends else (None if None in friends else False)
+            else:
+                # an address range may or may not hold the subnet; all addresses do
+                peer = True if rule.open_to_the_world else None
+            if peer and covers and belongs:
+                return True
+            unclear = unclear or peer is not False
+        unclear = unclear or not known_in_full(template, group, direction)
+    return None if unclear else False
+
+
+RULE = Rule(
+    id="LustrePorts",
+    title="nodes reach the file system on the Lustre ports",
+    severity="error",
+    why=(
+        "FSx refuses a file system whose security group is closed ('InvalidNetworkSettings', port 988), and a mount "
+        "from nodes without egress hangs until the lifecycle script times out."
+    ),
+    fix=(
+        f"open {_PORTS} between the nodes' security group and that of the file system, in both directions, and within "
+        "the latter; EfaSecurityGroup.allow_lustre does"
+    ),
+    source="FSx for Lustre user guide, limit-access-security-groups",
+    check=check,
+)

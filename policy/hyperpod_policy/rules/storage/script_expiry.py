@@ -1,0 +1,64 @@
+"""Current lifecycle scripts never expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+from hyperpod_policy.values import Unresolved, elements
+
+_EXPIRING = ("ExpirationInDays", "ExpirationDate")
+_UNREADABLE = ("GLACIER", "DEEP_ARCHIVE")
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the lifecycle rules of each lifecycle-script bucket."""
+    for guarded in guarded_buckets(template):
+        if guarded.role != "lifecycle script":
+            continue
+        bucket = guarded.bucket
+        rules, complete = elements(bucket.get("LifecycleConfiguration", "Rules"))
+        verdicts: list[Verdict] = []
+        if not complete:
+            verdicts.append(
+                undetermined(
+                    bucket,
+                    "LifecycleConfiguration",
+                    found="its rules are unresolved",
+                    allowed="current scripts never expire",
+                )
+            )
+        for position, rule in enumerate(rules):
+            if not isinstance(rule, Mapping) or rule.get("Status") == "Disabled":
+                continue
+            path = ("LifecycleConfiguration", "Rules", position)
+            for member in _EXPIRING:
+                if member in rule:
+                    found = f"{guarded.words} deletes current objects ({member} {rule[member]})"
+                    answer = undetermined if isinstance(rule[member], Unresolved) else failed
+                    verdicts.append(
+                        answer(bucket, *path, member, found=found, allowed="current scripts never expire")
+                    )
+            for transition in elements(rule.get("Transitions", rule.get("Transition")))[0]:
+                if isinstance(transition, Mapping) and transition.get("StorageClass") in _UNREADABLE:
+                    found = f"{guarded.words} moves current objects to {transition['StorageClass']}"
+                    verdicts.append(
+                        failed(bucket, *path, found=found, allowed="current scripts stay readable at once")
+                    )
+        yield from verdicts if verdicts else [passed(bucket, "LifecycleConfiguration")]
+
+
+RULE = Rule(
+    id="ScriptExpiry",
+    title="current lifecycle scripts never expire",
+    severity="error",
+    why=(
+        "Nodes fetch the scripts again at every replacement and software update, months after the upload. Once they "
+        "are gone or archived no node can be replaced."
+    ),
+    fix="expire noncurrent versions and incomplete uploads only (NoncurrentVersionExpiration)",
+    source="SageMaker developer guide, HyperPod lifecycle scripts; S3 user guide, lifecycle configuration",
+    check=check,
+)
