@@ -31,10 +31,11 @@ from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.faults import Fault, InvalidInputError, refuse
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.cluster_network import ClusterNetwork
+    from hyperpod_constructs.cluster_network import ClusterNetworkBase
     from hyperpod_constructs.orchestrator import Orchestrator
 
-_WARNING_ID = "hyperpod-constructs:cluster"
+_WARNING = "hyperpod:HyperPodCluster"
+COMMISSIONING_WARNING = f"{_WARNING}.commissioningDue"
 
 
 class MountableFileSystem(Protocol):
@@ -111,7 +112,11 @@ class HyperPodCluster(HyperPodClusterBase):
     """A HyperPod cluster that is created after everything its nodes need, and deleted before it.
 
     The cluster depends on the construct trees of its roles, subnets, security groups, scripts, file system
-    and volume keys: policies, rules and routes that are added to these later count too.
+    and volume keys: policies, rules and routes that are added to these later count too. Roles get the use of
+    the volume keys of their groups; keys with a policy of their own must leave access to IAM.
+
+    What the checks find doubtful but legal becomes a warning ``hyperpod:HyperPodCluster.<field>``, which
+    ``Annotations.of(cluster).acknowledge_warning(...)`` silences.
 
     With continuous provisioning a finished deployment does not mean that there are workers: the cluster is
     in service once the controller, and a login node if there is a group of these, runs; capacity that is
@@ -131,15 +136,15 @@ class HyperPodCluster(HyperPodClusterBase):
         orchestrator: What schedules jobs, ``Orchestrator.slurm(...)``.
         execution_role: Role of the nodes of groups that have none of their own. Default: none, and every
             group needs its own.
-        network: Network whose accelerator subnet the nodes share; every node's addresses must fit in it.
-            Default: ``vpc_subnets``.
-        vpc_subnets: Subnets of the nodes. Nodes in one subnet, so that EFA traffic stays in one zone; all
-            of them may be used if there are several. Default: the accelerator subnet of ``network``, else a
-            network of the service's.
+        network: Network whose accelerator subnet the nodes share with ``file_system``. Every node's addresses
+            must fit in it, which is checked where the nodes have one subnet. Default: ``vpc_subnets`` alone.
+        vpc_subnets: Subnets of the nodes. Keep to one, so that EFA traffic stays in its zone. Default: the
+            accelerator subnet of ``network``, else a network of the service's.
         security_groups: Security groups of the nodes. Each must allow all traffic from and to itself, as
             ``EfaSecurityGroup`` does. Goes with ``vpc_subnets``. Default: none, without subnets.
         lifecycle_scripts: Scripts of groups that have none of their own. The entry point runs last where
-            HyperPod configures Slurm, and first where the scripts do. Default: none.
+            HyperPod configures Slurm, and first where the scripts do. The roles must be able to read them:
+            ``scripts.grant_read(role)``. Default: none.
         file_system: FSx for Lustre file system for HyperPod to mount, in groups that do not decline.
             Mounted only where HyperPod configures Slurm; lifecycle scripts do it otherwise. Changes reach
             only new nodes. Default: none.
@@ -149,7 +154,8 @@ class HyperPodCluster(HyperPodClusterBase):
         node_provisioning_mode: ``Continuous`` provisions and retries each group by itself; ``None`` leaves
             it out of the request, where sources disagree on whether the classic all-or-nothing mode
             follows. Cannot be changed for a cluster. Default: ``Continuous``.
-        tags: Tags of the cluster by key. Default: those of the scope, and the spares.
+        tags: Tags of the cluster by key, beside those of the scope and of the resilience policy. Default:
+            none.
         unlisted_instance_types: Instance types you vouch for: they exist, and the region has them, though
             the tables here, which are incomplete, do not say so. Default: none.
 
@@ -166,7 +172,7 @@ class HyperPodCluster(HyperPodClusterBase):
         instance_groups: Sequence[InstanceGroup],
         orchestrator: Orchestrator,
         execution_role: iam.IRole | None = None,
-        network: ClusterNetwork | None = None,
+        network: ClusterNetworkBase | None = None,
         vpc_subnets: Sequence[ec2.ISubnet] | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         lifecycle_scripts: ScriptLocation | None = None,
@@ -205,10 +211,11 @@ class HyperPodCluster(HyperPodClusterBase):
         )
         vouched = () if unlisted_instance_types is None else unlisted_instance_types
         self._check(request, vouched)
-        if network is not None:
+        if network is not None and subnets is not None and len(subnets) == 1:
             network.check_capacity(
-                [(group.name, group.instance_type, group.instance_count) for group in self._groups],
+                groups=[(group.name, group.instance_type, group.instance_count) for group in self._groups],
                 orchestrator=orchestrator.kind,
+                other_addresses=getattr(file_system, "addresses", 0),
             )
         self._resource = sagemaker.CfnCluster(
             self,
@@ -305,8 +312,8 @@ class HyperPodCluster(HyperPodClusterBase):
                     Fault(
                         (f"cluster {self._cluster_name!r}",),
                         f"grant to {_path_of(grantee)!r}, a role of its own nodes, makes a dependency cycle; "
-                        "add a policy whose resource is Stack.format_arn(service='sagemaker', resource='cluster', "
-                        "resource_name='*')",
+                        "add a policy whose resource is Stack.format_arn(service='sagemaker', "
+                        "resource='cluster', resource_name='*')",
                     )
                 ]
             )
@@ -390,7 +397,7 @@ class HyperPodCluster(HyperPodClusterBase):
 
     def _warn(self, raw: Fault, text: str) -> None:
         name = ".".join(step for step in raw.path if isinstance(step, str))
-        Annotations.of(self).add_warning_v2(f"{_WARNING_ID}.{name}" if name else _WARNING_ID, text)
+        Annotations.of(self).add_warning_v2(f"{_WARNING}.{name}" if name else f"{_WARNING}.region", text)
 
     def _allow_volume_keys(self, execution_role: iam.IRole | None) -> list[kms.IKey]:
         """Let the roles use the keys of their groups' volumes.
@@ -436,7 +443,7 @@ class HyperPodCluster(HyperPodClusterBase):
         )
         if self._resilience.commissioning_is_due:
             Annotations.of(self).add_warning_v2(
-                f"{_WARNING_ID}.commissioning-due",
+                COMMISSIONING_WARNING,
                 "deep health checks are on until the cluster is commissioned: once the first have passed, "
                 "deploy again with commissioned=True, or every replacement node waits for them too",
             )

@@ -10,6 +10,8 @@ from hyperpod_model.catalog.instances import InstanceType, instance_type, instan
 from hyperpod_model.checks.reading import absent, given, items, number, text
 from hyperpod_model.faults import Fault, FaultPath
 
+_SINGLE: FaultPath = ("InstanceType",)
+
 
 def check_instance_types(
     group: Mapping[str, Any], *, unlisted_instance_types: Collection[str] = ()
@@ -25,7 +27,8 @@ def check_instance_types(
     for path, name in named_types(group):
         if name in seen:
             faults.append(Fault(path, f"{name!r} is listed twice; list each type once, best first"))
-        seen.add(name)
+        if path != _SINGLE:
+            seen.add(name)
         if name not in instance_types() and name not in unlisted_instance_types:
             faults.append(Fault(path, _unknown(name)))
     threads = number(group, "ThreadsPerCore")
@@ -41,7 +44,7 @@ def named_types(group: Mapping[str, Any]) -> Iterator[tuple[FaultPath, str]]:
     """Yield every known instance type of a group with its path."""
     single = text(group, "InstanceType")
     if single is not None:
-        yield ("InstanceType",), single
+        yield _SINGLE, single
     for index, name in enumerate(items(group, "InstanceRequirements", "InstanceTypes")):
         if isinstance(name, str):
             yield ("InstanceRequirements", "InstanceTypes", index), name

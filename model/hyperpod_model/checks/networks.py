@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_model.checks.orchestrators import orchestrator_of
-from hyperpod_model.checks.reading import absent, at, given, is_unknown, structures, text
+from hyperpod_model.checks.reading import absent, at, given, is_unknown, items, structures, text
 from hyperpod_model.faults import Fault
 
 _FILE_SYSTEMS = ("FsxLustreConfig", "FsxOpenZfsConfig")
@@ -35,7 +35,7 @@ def check_networks(request: Mapping[str, Any]) -> list[Fault]:
 
 def _check_mounts(request: Mapping[str, Any]) -> list[Fault]:
     faults = []
-    has_controller = any(
+    has_controller = any(is_unknown(group) for group in items(request, "InstanceGroups")) or any(
         text(group, "SlurmConfig", "NodeType") == "Controller"
         or is_unknown(at(group, "SlurmConfig", "NodeType"))
         for _, group in structures(request, "InstanceGroups")
