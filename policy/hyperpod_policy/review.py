@@ -123,13 +123,19 @@ def _finding(rule: Rule, verdict: Verdict, worlds: Sequence[str], *, everywhere:
 
 
 def _unread(documents: Sequence[Document]) -> list[str]:
-    """Say which parts of the templates are no resources before a macro has run."""
+    """Say which parts of the templates were no resources, or not at hand."""
     found: list[str] = []
     for document in documents:
         place = "" if document.file is None else f" of {document.file}"
         resources = document.body.get("Resources")
-        for name in resources if isinstance(resources, Mapping) else ():
+        for name, resource in resources.items() if isinstance(resources, Mapping) else ():
             if str(name).startswith("Fn::"):
-                found.append(f"{name}{place}: expanded by CloudFormation only")
+                found.append(f"{name}{place}: only CloudFormation expands it")
+            elif (
+                isinstance(resource, Mapping)
+                and resource.get("Type") == "AWS::CloudFormation::Stack"
+                and name not in document.nested
+            ):
+                found.append(f"nested stack {name}{place}: its template is not at hand")
         found += _unread(tuple(document.nested.values()))
     return found

@@ -90,9 +90,9 @@ class Resource:
         for step in path:
             if isinstance(value, Unresolved):
                 return value
-            if (isinstance(step, int) and isinstance(value, list) and step < len(value)) or (
-                isinstance(value, Mapping) and step in value
-            ):
+            if isinstance(value, Mapping) and step in value:
+                value = value[step]
+            elif isinstance(step, int) and isinstance(value, list) and step < len(value):
                 value = value[step]
             else:
                 return default

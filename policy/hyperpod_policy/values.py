@@ -191,11 +191,13 @@ def one_attribute(value: Reference | str) -> str:
 def elements(value: Any) -> tuple[list[Any], bool]:
     """Return the elements of a list and whether these are all of them.
 
-    A single value counts as a list of one, as CloudFormation and IAM read it; an unresolved value as a list of
-    unknown length.
+    A single value counts as a list of one, as CloudFormation and IAM read it. So do text, references and imports;
+    other unresolved values may turn out to be lists of any length.
     """
     if value is None:
         return [], True
+    if isinstance(value, Text | Reference | Imported | Dynamic):
+        return [value], True
     if isinstance(value, Unresolved):
         return [], False
     if isinstance(value, list):

@@ -1,0 +1,113 @@
+"""The policy rules as a pack that judges every stack at synthesis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import jsii
+from aws_cdk import (
+    IPolicyValidationContext,
+    IPolicyValidationPlugin,
+    PolicyValidationPluginReport,
+    PolicyViolatingResource,
+    PolicyViolation,
+)
+from constructs import IConstruct
+from hyperpod_policy import Finding, Rule, review
+from hyperpod_policy.assembly import read_stack
+from hyperpod_policy.registry import RULES
+
+PACK_NAME = "HyperPodChecks"
+"""Prefix of acknowledgement ids: ``HyperPodChecks::EfaSelfTraffic``."""
+
+_DISTRIBUTION = "cdk-hyperpod"
+
+
+@jsii.implements(IPolicyValidationPlugin)
+class HyperPodChecks:
+    """Judges HyperPod clusters and what they use, in every stack, nested stack and Stage of an app.
+
+    Register it beside the packs of cdk-nag::
+
+        Validations.of(app).add_plugins(AwsSolutionsChecks(app), HyperPodChecks(app))
+
+    All stacks are reviewed together, after synthesis and in one go, so that a reference from one to another counts.
+    A broken promise of severity ``error`` fails the synthesis unless it is acknowledged where it is or above::
+
+        Validations.of(bucket).acknowledge(
+            Acknowledgment(id="HyperPodChecks::BucketAccessLogs", reason="CloudTrail data events cover it")
+        )
+
+    Warnings, and what only deployment can tell (severity ``info``), stand in the report and fail nothing. Stacks
+    without a HyperPod cluster have no findings.
+
+    Args:
+        scope: Taken as cdk-nag's packs do. What is judged depends on where the pack is registered: an app or Stage.
+        rules: Rules to apply. Default: all.
+    """
+
+    def __init__(self, scope: IConstruct | None = None, *, rules: Sequence[Rule] | None = None) -> None:
+        del scope
+        self._rules = RULES if rules is None else tuple(rules)
+
+    @property
+    def name(self) -> str:
+        """Name of the pack in reports and acknowledgements."""
+        return PACK_NAME
+
+    @property
+    def version(self) -> str:
+        """Version of the installed distribution."""
+        try:
+            return version(_DISTRIBUTION)
+        except PackageNotFoundError:  # a source checkout that was never installed
+            return "0.0.0"
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Ids of the rules it applies."""
+        return [rule.id for rule in self._rules]
+
+    def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
+        """Judge the synthesized templates; called by the CDK.
+
+        Args:
+            context: The stacks of the app or Stage.
+        """
+        documents = [
+            read_stack(Path(stack.template_path), region=stack.region, account=stack.account_id)
+            for stack in context.stack_templates
+        ]
+        report = review(documents, rules=self._rules)
+        findings = report.findings
+        metadata = {f"not reviewed {number}": limit for number, limit in enumerate(report.limits, start=1)}
+        return PolicyValidationPluginReport(
+            success=not any(_severity(finding) == "error" for finding in findings),
+            violations=[_violation(finding) for finding in findings],
+            plugin_version=self.version,
+            metadata=metadata if metadata else None,
+        )
+
+
+def _severity(finding: Finding) -> str:
+    return finding.severity if finding.outcome == "fail" else "info"
+
+
+def _violation(finding: Finding) -> PolicyViolation:
+    location = ".".join(("Properties", *(str(step) for step in finding.path)))
+    return PolicyViolation(
+        rule_name=finding.rule_id,
+        description=f"{finding.title}: {finding.message}. {finding.why}",
+        fix=finding.fix,
+        severity=_severity(finding),
+        rule_metadata={"outcome": finding.outcome, "source": finding.source},
+        violating_resources=[
+            PolicyViolatingResource(
+                resource_logical_id=finding.logical_id,
+                template_path=finding.file,
+                locations=[location] if finding.path else [],
+            )
+        ],
+    )
