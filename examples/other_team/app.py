@@ -30,7 +30,7 @@ class TrainingPlatform(Stack):
             "Lustre",
             vpc=vpc,
             subnet=vpc.private_subnets[0],
-            client_security_group=hosts,
+            client_security_groups=[hosts],
             storage_capacity_gib=2400,
             throughput_mbps_per_tib=125,
         )

@@ -25,7 +25,8 @@ import importlib, pathlib, pkgutil, sys
 for name in sys.argv[1:]:
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-        importlib.import_module(module.name)
+        if not module.name.startswith("hyperpod_constructs.handlers."):  # runs in Lambda, which has botocore
+            importlib.import_module(module.name)
     print(package.__file__)
 """
 
