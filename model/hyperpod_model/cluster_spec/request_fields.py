@@ -9,6 +9,7 @@ from typing import Any
 from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
+_NULL_ITEM = "is null; give a value, or leave the item out"
 _GROUP = "InstanceGroups"
 _STORAGE = (_GROUP, "InstanceStorageConfigs")
 
@@ -70,7 +71,11 @@ def _usable(
                 faults.append(Fault((*path, name), _unknown(name, field)))
         return usable
     if isinstance(value, list) and field.item is not None:
-        return [_usable(item, field.item, (*path, index), names, faults) for index, item in enumerate(value)]
+        faults += [Fault((*path, index), _NULL_ITEM) for index, item in enumerate(value) if item is None]
+        return [
+            UNKNOWN if item is None else _usable(item, field.item, (*path, index), names, faults)
+            for index, item in enumerate(value)
+        ]
     return value
 
 

@@ -8,8 +8,6 @@ import pytest
 from hyperpod_model.cluster_spec import LoadedCluster, load_cluster
 from hyperpod_model.faults import Fault, InvalidInputError
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "clusters"
-
 
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., LoadedCluster]:

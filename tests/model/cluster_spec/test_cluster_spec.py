@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, LoadedCluster, NetworkSpec, load_cluster
+from hyperpod_model.cluster_spec import (
+    ClusterSpec,
+    InstanceGroupSpec,
+    LoadedCluster,
+    NetworkSpec,
+    load_cluster,
+)
 from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError
 
 Faults = Callable[..., tuple[Fault, ...]]
@@ -103,7 +109,9 @@ def test_python_says_the_same_as_yaml(load: Load) -> None:
 
 
 def test_python_is_refused_for_what_the_fields_say_together() -> None:
-    with pytest.raises(ValidationError, match=r"resilience\.spare_nodes: must be fewer than the accelerated nodes"):
+    with pytest.raises(
+        ValidationError, match=r"resilience\.spare_nodes: must be fewer than the accelerated nodes"
+    ):
         ClusterSpec(**_python(resilience={"spare_nodes": 4}))
 
 
@@ -119,7 +127,12 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
         # single fields
         (valid(("name: llm-train\n", "")), "name", 1, r"is required: name of the cluster"),
         (valid(("llm-train", "llm_train")), "name", 1, r"letters, digits and hyphens.* got 'llm_train'"),
-        (valid(("llm-train", "yes")), "name", 1, r"must be text, got the boolean true; put it in quotes.*'yes'"),
+        (
+            valid(("llm-train", "yes")),
+            "name",
+            1,
+            r"must be text, got the boolean true; put it in quotes.*'yes'",
+        ),
         (valid(("llm-train", "0123")), "name", 1, r"got the number 83; put it in quotes: write '0123'"),
         (valid(("llm-train", "2026-01-31")), "name", 1, r"got a date; put it in quotes: write '2026-01-31'"),
         (valid(("llm-train", "")), "name", 1, r"must be text, got nothing \(null\); give a value"),
@@ -127,27 +140,87 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
         (valid(more="node_recovery: off\n"), "node_recovery", 15, r"got the boolean false; put it in quotes"),
         (valid(more="node_recovery: automatic\n"), "node_recovery", 15, r"did you mean 'Automatic'"),
         (valid(more="orchestrator: eks\n"), "orchestrator", 15, r"must be one of 'slurm', got 'eks'"),
-        (valid(more="checkpoint_buckets: {}\n"), "checkpoint_buckets", 15, r"did you mean 'checkpoint_bucket'"),
-        (valid(more="colour: red\n"), "colour", 15, r"is no field here; fields are name, region, orchestrator"),
-        (valid(("node_type: Controller", "node-type: Controller")), "instance_groups[0].node-type", 7, "'node_type'"),
-        (valid(("instance_count: 4", "instance_count: '4'")), "instance_groups[1].instance_count", 14, "without quo"),
-        (valid(("instance_count: 4", "instance_count: 4.5")), "instance_groups[1].instance_count", 14, "whole number"),
-        (valid(("instance_count: 4", "instance_count: true")), "instance_groups[1].instance_count", 14, "whole numb"),
-        (valid(("instance_count: 4", "instance_count: 9999")), "instance_groups[1].instance_count", 14, "0 to 6758"),
-        (valid(("[train]", "train")), "instance_groups[1].partition_names", 12, r"must be a list.*begin with '- '"),
+        (
+            valid(more="checkpoint_buckets: {}\n"),
+            "checkpoint_buckets",
+            15,
+            r"did you mean 'checkpoint_bucket'",
+        ),
+        (
+            valid(more="colour: red\n"),
+            "colour",
+            15,
+            r"is no field here; fields are name, region, orchestrator",
+        ),
+        (
+            valid(("node_type: Controller", "node-type: Controller")),
+            "instance_groups[0].node-type",
+            7,
+            "'node_type'",
+        ),
+        (
+            valid(("instance_count: 4", "instance_count: '4'")),
+            "instance_groups[1].instance_count",
+            14,
+            "without quo",
+        ),
+        (
+            valid(("instance_count: 4", "instance_count: 4.5")),
+            "instance_groups[1].instance_count",
+            14,
+            "whole number",
+        ),
+        (
+            valid(("instance_count: 4", "instance_count: true")),
+            "instance_groups[1].instance_count",
+            14,
+            "whole numb",
+        ),
+        (
+            valid(("instance_count: 4", "instance_count: 9999")),
+            "instance_groups[1].instance_count",
+            14,
+            "0 to 6758",
+        ),
+        (
+            valid(("[train]", "train")),
+            "instance_groups[1].partition_names",
+            12,
+            r"must be a list.*begin with '- '",
+        ),
         (valid(more="resilience: 1\n"), "resilience", 15, r"must be a mapping of fields, got the number 1"),
         (valid(more="tags: {a: 1}\n"), "tags.a", 15, r"must be text, got the number 1; put it in quotes"),
         (valid(more="tags: {'aws:a': b}\n"), "tags.aws:a", 15, r"must not start with 'aws:'"),
-        (valid(more="resilience: {spare_nodes: -1}\n"), "resilience.spare_nodes", 15, r"at least 0, got the number -1"),
+        (
+            valid(more="resilience: {spare_nodes: -1}\n"),
+            "resilience.spare_nodes",
+            15,
+            r"at least 0, got the number -1",
+        ),
         (valid(("instance_groups:", "instance_groups: []\nx:")), "instance_groups", 5, r"at least one group"),
         # region and zone
         (valid(("us-west-2", "us-west-9")), "region", 2, r"there is no region 'us-west-9'; did you mean"),
         (valid(("us-west-2", "eu-west-3")), "region", 2, r"region 'eu-west-3' has no HyperPod"),
         (valid(("usw2-az1", "us-west-2a")), "network.availability_zone_id", 4, r"is the name of a zone"),
-        (valid(("usw2-az1", "one")), "network.availability_zone_id", 4, r"must be the ID of an Availability Zone"),
-        (valid(("usw2-az1", "use1-az1")), "network.availability_zone_id", 4, r"'use1-az1' is not in us-west-2; choose"),
+        (
+            valid(("usw2-az1", "one")),
+            "network.availability_zone_id",
+            4,
+            r"must be the ID of an Availability Zone",
+        ),
+        (
+            valid(("usw2-az1", "use1-az1")),
+            "network.availability_zone_id",
+            4,
+            r"'use1-az1' is not in us-west-2; choose",
+        ),
         # the network
-        (valid(("availability_zone_id: usw2-az1", "vpc_cidr: 10.1.0.0/16")), "network.availability_zone_id", 3, "zone"),
+        (
+            valid(("availability_zone_id: usw2-az1", "vpc_cidr: 10.1.0.0/16")),
+            "network.availability_zone_id",
+            3,
+            "zone",
+        ),
         (valid(("usw2-az1", "usw2-az1\n  vpc_id: vpc-01234567")), "network.vpc_id", 5, "give subnet_ids too"),
         (valid(("usw2-az1", "usw2-az1\n  vpc_cidr: ten")), "network.vpc_cidr", 5, r"must be an IPv4 range"),
         (
@@ -156,9 +229,24 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             5,
             r"a /26 subnet has 59 usable addresses, the cluster needs .*; use a prefix length of 24",
         ),
-        (existing(without="vpc_id"), "network.vpc_id", 3, r"to make a file system \(or set file_system: null\)"),
-        (existing(without="security", more="").replace("vpc-0123456789abcdef0", "x"), "network.vpc_id", 4, r"vpc- and"),
-        (existing().replace("subnet-0123456789abcdef0", "subnet-1"), "network.subnet_ids[0]", 5, r"8 or 17 hex"),
+        (
+            existing(without="vpc_id"),
+            "network.vpc_id",
+            3,
+            r"to make a file system \(or set file_system: null\)",
+        ),
+        (
+            existing(without="security", more="").replace("vpc-0123456789abcdef0", "x"),
+            "network.vpc_id",
+            4,
+            r"vpc- and",
+        ),
+        (
+            existing().replace("subnet-0123456789abcdef0", "subnet-1"),
+            "network.subnet_ids[0]",
+            5,
+            r"8 or 17 hex",
+        ),
         (existing().replace("[sg-0123456789abcdef0]", "[]"), "network.security_group_ids", 6, r"is empty"),
         (existing().replace("[subnet-0123456789abcdef0]", "[]"), "network.subnet_ids", 5, r"is empty"),
         (
@@ -173,24 +261,53 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             4,
             r"a /26 subnet has 59 usable addresses",
         ),
-        (existing().replace("vpc_id", "subnet_cidr: ten\n  vpc_id"), "network.subnet_cidr", 4, r"an IPv4 range"),
+        (
+            existing().replace("vpc_id", "subnet_cidr: ten\n  vpc_id"),
+            "network.subnet_cidr",
+            4,
+            r"an IPv4 range",
+        ),
         # Slurm
-        (valid(more="slurm: {strategy: Merge}\n"), "slurm.strategy", 15, r"must be absent with node_provisioning_mode"),
+        (
+            valid(more="slurm: {strategy: Merge}\n"),
+            "slurm.strategy",
+            15,
+            r"must be absent with node_provisioning_mode",
+        ),
         (
             valid(more="slurm: {mode: lifecycle, strategy: Merge}\nnode_provisioning_mode: null\n"),
             "slurm.strategy",
             15,
             r"goes with mode 'api'",
         ),
-        (valid(("    node_type: Controller\n", "")), "instance_groups[0].node_type", 6, r"give node_type to every group"),
+        (
+            valid(("    node_type: Controller\n", "")),
+            "instance_groups[0].node_type",
+            6,
+            r"give node_type to every group",
+        ),
         (valid(("[train]", "[dev]")), "instance_groups[1].partition_names[0]", 12, r"'dev' is taken"),
         (valid(("[train]", "[]")), "instance_groups[1].partition_names", 12, r"exactly 1 partition"),
         # resilience
-        (valid(more="resilience: {spare_nodes: 4}\n"), "resilience.spare_nodes", 15, r"fewer.*of which there are 4, got 4"),
-        # instance types and volumes
-        (valid(("p5.48xlarge", "p5.48xlrge")), "instance_groups[1].instance_type", 13, r"did you mean ml.p5.48xlarge"),
         (
-            valid(("usw2-az1", "afs1-az1"), ("us-west-2", "af-south-1"), ("ml.p5.48xlarge", "ml.p6-b200.48xlarge")),
+            valid(more="resilience: {spare_nodes: 4}\n"),
+            "resilience.spare_nodes",
+            15,
+            r"fewer.*of which there are 4, got 4",
+        ),
+        # instance types and volumes
+        (
+            valid(("p5.48xlarge", "p5.48xlrge")),
+            "instance_groups[1].instance_type",
+            13,
+            r"did you mean ml.p5.48xlarge",
+        ),
+        (
+            valid(
+                ("usw2-az1", "afs1-az1"),
+                ("us-west-2", "af-south-1"),
+                ("ml.p5.48xlarge", "ml.p6-b200.48xlarge"),
+            ),
             "region",
             2,
             r"has no HyperPod",
@@ -219,7 +336,12 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             15,
             r"needs node_provisioning_mode 'Continuous'",
         ),
-        (valid(more="    deep_health_checks: [Stress]\n"), "instance_groups[1].deep_health_checks[0]", 15, r"InstanceS"),
+        (
+            valid(more="    deep_health_checks: [Stress]\n"),
+            "instance_groups[1].deep_health_checks[0]",
+            15,
+            r"InstanceS",
+        ),
         (
             valid(("instance_count: 1", "instance_count: 1\n    deep_health_checks: [InstanceStress]")),
             "instance_groups[0].deep_health_checks",
@@ -239,7 +361,12 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             15,
             r"excludes folder",
         ),
-        (valid(more="lifecycle_scripts: {folder: none}\n"), "lifecycle_scripts.folder", 15, r"there is no folder 'none'"),
+        (
+            valid(more="lifecycle_scripts: {folder: none}\n"),
+            "lifecycle_scripts.folder",
+            15,
+            r"there is no folder 'none'",
+        ),
         (
             valid(more="lifecycle_scripts: {entry_point: /x.sh}\n"),
             "lifecycle_scripts.entry_point",
@@ -253,10 +380,30 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             r"excludes on_create",
         ),
         # file system and bucket
-        (valid(more="file_system: {storage_capacity_gib: 5000}\n"), "file_system.storage_capacity_gib", 15, r"use 4800"),
-        (valid(more="file_system: {throughput_mbps_per_tib: 300}\n"), "file_system.throughput_mbps_per_tib", 15, "250"),
-        (valid(more="file_system: {mount_path: fsx/}\n"), "file_system.mount_path", 15, r"must be a path such as /fsx"),
-        (valid(more="file_system: {mount_path: /opt/sagemaker}\n"), "file_system.mount_path", 15, r"is taken by the seco"),
+        (
+            valid(more="file_system: {storage_capacity_gib: 5000}\n"),
+            "file_system.storage_capacity_gib",
+            15,
+            r"use 4800",
+        ),
+        (
+            valid(more="file_system: {throughput_mbps_per_tib: 300}\n"),
+            "file_system.throughput_mbps_per_tib",
+            15,
+            "250",
+        ),
+        (
+            valid(more="file_system: {mount_path: fsx/}\n"),
+            "file_system.mount_path",
+            15,
+            r"must be a path such as /fsx",
+        ),
+        (
+            valid(more="file_system: {mount_path: /opt/sagemaker}\n"),
+            "file_system.mount_path",
+            15,
+            r"is taken by the seco",
+        ),
         (
             valid(more="checkpoint_bucket: {reader_role_arns: [me]}\n"),
             "checkpoint_bucket.reader_role_arns[0]",
@@ -268,7 +415,9 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
 def test_refuses(text: str, path: str, line: int, message: str, faults_in: Faults) -> None:
     faults = faults_in(text)
     said = [str(fault) for fault in faults]
-    assert [text for text in said if text.startswith(f"{path} (line {line}): ") and re.search(message, text)], said
+    assert [
+        text for text in said if text.startswith(f"{path} (line {line}): ") and re.search(message, text)
+    ], said
     assert len(said) == len(set(said))
     for text in said:
         assert not text.removesuffix("...").endswith(".")
@@ -350,7 +499,9 @@ def test_warnings_are_notes_with_their_line(load: Load) -> None:
 
 def test_a_zone_that_the_catalog_lacks_may_exist(load: Load) -> None:
     [note] = load(valid(("usw2-az1", "usw2-az9"))).notes
-    assert note.startswith("network.availability_zone_id (line 4): 'usw2-az9' is no zone of us-west-2 that this version")
+    assert note.startswith(
+        "network.availability_zone_id (line 4): 'usw2-az9' is no zone of us-west-2 that this version"
+    )
 
 
 @pytest.mark.parametrize(
@@ -377,8 +528,12 @@ def test_says_that_a_file_is_missing_or_a_folder(tmp_path: Path) -> None:
 def test_command_line_and_file_must_agree(load: Load, faults_in: Faults) -> None:
     assert load(VALID, region="us-west-2", availability_zone_id="usw2-az1").spec.region == "us-west-2"
     said = [str(fault) for fault in faults_in(VALID, region="us-east-1", availability_zone_id="usw2-az2")]
-    assert said[0].startswith("region (line 2): is 'us-west-2' in this file and 'us-east-1' on the command line")
-    assert said[1].startswith("network.availability_zone_id (line 4): is 'usw2-az1' in this file and 'usw2-az2'")
+    assert said[0].startswith(
+        "region (line 2): is 'us-west-2' in this file and 'us-east-1' on the command line"
+    )
+    assert said[1].startswith(
+        "network.availability_zone_id (line 4): is 'usw2-az1' in this file and 'usw2-az2'"
+    )
 
 
 def test_folder_of_scripts_is_relative_to_the_file(load: Load, tmp_path: Path) -> None:
@@ -393,7 +548,10 @@ def test_folder_of_scripts_is_relative_to_the_file(load: Load, tmp_path: Path) -
 
 def test_anchors_and_merge_keys_save_writing(load: Load) -> None:
     text = valid(
-        ("    instance_type: ml.p5.48xlarge\n", "    <<: &big {instance_type: ml.p5.48xlarge, threads_per_core: 1}\n"),
+        (
+            "    instance_type: ml.p5.48xlarge\n",
+            "    <<: &big {instance_type: ml.p5.48xlarge, threads_per_core: 1}\n",
+        ),
         more="  - {<<: *big, name: more, node_type: Compute, partition_names: [b], instance_count: 2}\n",
     )
     more = load(text).spec.instance_groups[2]

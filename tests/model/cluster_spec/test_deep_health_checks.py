@@ -61,8 +61,14 @@ def test_an_unknown_situation_leaves_the_checks_unknown() -> None:
 @pytest.mark.parametrize(
     ("resilience", "note"),
     [
-        ("{replacement_wait: avoid}", "the step that is due once every node has passed: set resilience.commissioned"),
-        ("{replacement_wait: avoid, commissioned: true}", "are off for gpu, since the cluster is commissioned"),
+        (
+            "{replacement_wait: avoid}",
+            "the step that is due once every node has passed: set resilience.commissioned",
+        ),
+        (
+            "{replacement_wait: avoid, commissioned: true}",
+            "are off for gpu, since the cluster is commissioned",
+        ),
         ("{replacement_wait: intolerable}", "are off for gpu, since replacement_wait is 'intolerable'"),
         ("{spare_nodes: 1, commissioned: true}", "resilience.commissioned (line 4): has no effect"),
     ],
@@ -72,6 +78,8 @@ def test_says_which_step_is_due(resilience: str, note: str, load: Callable[..., 
     assert note in said
 
 
-@pytest.mark.parametrize("resilience", ["{spare_nodes: 1, replacement_wait: avoid}", "{replacement_wait: tolerable}"])
+@pytest.mark.parametrize(
+    "resilience", ["{spare_nodes: 1, replacement_wait: avoid}", "{replacement_wait: tolerable}"]
+)
 def test_says_nothing_where_no_step_is_due(resilience: str, load: Callable[..., LoadedCluster]) -> None:
     assert load(SPEC.format(resilience=resilience)).notes == ()

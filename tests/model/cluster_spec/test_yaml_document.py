@@ -96,7 +96,9 @@ def test_nested_aliases_cannot_blow_up(merge: bool) -> None:
     lines = ["l0: &l0 {k: 1}"]
     for level in range(1, 30):
         aliases = ", ".join([f"*l{level - 1}"] * 9)
-        lines.append(f"l{level}: &l{level} " + (f"{{<<: [{aliases}], k{level}: 1}}" if merge else f"[{aliases}]"))
+        lines.append(
+            f"l{level}: &l{level} " + (f"{{<<: [{aliases}], k{level}: 1}}" if merge else f"[{aliases}]")
+        )
     started = time.perf_counter()
     found = document("\n".join(lines))
     assert found.faults == []
