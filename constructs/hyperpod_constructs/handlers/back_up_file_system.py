@@ -4,6 +4,8 @@ Runs inline in AWS Lambda, where CloudFormation adds the module cfnresponse.
 """
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import botocore.session  # type: ignore[import-untyped]
 import cfnresponse  # type: ignore[import-not-found]
@@ -16,7 +18,7 @@ class NotYet(Exception):
     """The backup needs longer than one run; Lambda invokes an asynchronous event twice more."""
 
 
-def back_up(fsx, file_system_id, token, has_time):
+def back_up(fsx: Any, file_system_id: str, token: str, has_time: Callable[[], bool]) -> None:
     """Take a backup and wait until it is usable; the same token finds the same backup again."""
     while has_time():
         try:
@@ -39,7 +41,7 @@ def back_up(fsx, file_system_id, token, has_time):
     raise NotYet(file_system_id)
 
 
-def handler(event, context):
+def handler(event: dict[str, Any], context: Any) -> None:
     """Answer CloudFormation. Only deletion does anything; a failed backup keeps the file system."""
     file_system_id = event["ResourceProperties"]["FileSystemId"]
     if event.get("PhysicalResourceId", "").startswith("fs-") and event["RequestType"] == "Delete":

@@ -3,11 +3,13 @@
 Runs inline in AWS Lambda, where CloudFormation adds the module cfnresponse.
 """
 
+from typing import Any
+
 import botocore.session  # type: ignore[import-untyped]
 import cfnresponse  # type: ignore[import-not-found]
 
 
-def close(ec2, group_id):
+def close(ec2: Any, group_id: str) -> None:
     """Revoke whatever rules there are; a group that is closed already is left alone."""
     (group,) = ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"]
     if group["IpPermissions"]:
@@ -16,7 +18,7 @@ def close(ec2, group_id):
         ec2.revoke_security_group_egress(GroupId=group_id, IpPermissions=group["IpPermissionsEgress"])
 
 
-def handler(event, context):
+def handler(event: dict[str, Any], context: Any) -> None:
     """Answer CloudFormation. Deletion changes nothing: the group goes with its VPC."""
     group_id = event["ResourceProperties"]["GroupId"]
     try:
