@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The app that ``cdk synth|diff|deploy HyperPodStack`` runs: one cluster, with the checks that guard it.
+
+Context, as ``-c name=value`` on the CDK CLI:
+
+- ``cluster``: file of the cluster, a specification or a ``CreateCluster`` request. Default:
+  ``examples/clusters/llm-train.yaml``.
+- ``strict=true``: refuse ids in a request that are not legal, instead of making what they stand for.
+- ``region``, ``availability_zone_id``: for a request, which names neither.
+- ``account``: account to bind the stack to. Default: that of the credentials at deployment.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hyperpod_constructs.bundled_node import prefer_bundled_node
+
+prefer_bundled_node()
+
+from aws_cdk import App, Environment, Validations  # noqa: E402
+from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks  # noqa: E402
+
+from hyperpod_constructs import HyperPodChecks, HyperPodStack  # noqa: E402
+from hyperpod_constructs.acknowledgements import acknowledge_known_findings, acknowledge_upload_handler  # noqa: E402
+from hyperpod_constructs.synthesis import synthesize  # noqa: E402
+from hyperpod_model.cluster_spec import load_cluster  # noqa: E402
+
+DEFAULT_CLUSTER = Path(__file__).parent / "examples" / "clusters" / "llm-train.yaml"
+
+
+def build() -> App:
+    """Make the app with its stack, the packs of checks and what is acknowledged."""
+    app = App()
+
+    def context(name: str) -> str | None:
+        value = app.node.try_get_context(name)
+        return None if value is None else str(value)
+
+    cluster_file = context("cluster")
+    cluster = load_cluster(
+        DEFAULT_CLUSTER if cluster_file is None else cluster_file,
+        strict="--strict" in sys.argv[1:] or context("strict") == "true",
+        region=context("region"),
+        availability_zone_id=context("availability_zone_id"),
+    )
+    for note in cluster.notes:
+        print(f"note: {note}", file=sys.stderr)
+    stack = HyperPodStack(
+        app,
+        "HyperPodStack",
+        spec=cluster.spec,
+        env=Environment(account=context("account"), region=cluster.spec.region),
+    )
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app), HyperPodChecks(app))
+    acknowledge_known_findings(stack)
+    acknowledge_upload_handler(stack)
+    return app
+
+
+if __name__ == "__main__":
+    sys.exit(synthesize(build))

@@ -1,0 +1,348 @@
+"""Findings of cdk-nag that this library accepts, each with its reason.
+
+An acknowledgement is as narrow as its finding: one rule on one resource, and where the rule tells findings
+apart (``AwsSolutions-IAM5[Resource::...]``) one finding. What is not listed here stays a finding, so a grant
+that somebody adds later is not covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from aws_cdk import aws_iam as iam
+from constructs import IConstruct
+
+from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.cluster_network import ClusterNetwork
+from hyperpod_constructs.efa_security_group import EfaSecurityGroup
+from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.inline_handler import InlineHandler
+from hyperpod_constructs.locked_bucket import LockedBucket
+from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
+
+_SOLUTIONS = "AwsSolutions::AwsSolutions-"
+_NIST = "NIST.800.53.R5::NIST.800.53.R5-"
+_UPLOAD_HANDLER = "Custom::CDKBucketDeployment"
+_BASIC_EXECUTION = "service-role/AWSLambdaBasicExecutionRole"
+
+
+class Accepted(NamedTuple):
+    """A finding that is accepted.
+
+    Attributes:
+        construct: The resource it is found on.
+        id: Full id of the finding, with its pack, such as ``AwsSolutions::AwsSolutions-L1``.
+        reason: Why it is right to accept it.
+    """
+
+    construct: IConstruct
+    id: str
+    reason: str
+
+
+Findings = Callable[[CfnResource], Iterator[tuple[str, str]]]
+
+
+def acknowledge_known_findings(scope: IConstruct) -> tuple[Accepted, ...]:
+    """Acknowledge what cdk-nag finds on this library's own resources, and on nothing else.
+
+    Call it last, when everything is built: some ids hold logical ids and statements of policies.
+
+    Args:
+        scope: A stack, or any construct that holds some of this library's.
+
+    Returns:
+        What was acknowledged.
+    """
+    return _acknowledge(_accepted(scope, None))
+
+
+def acknowledge_upload_handler(stack: Stack) -> tuple[Accepted, ...]:
+    """Acknowledge what cdk-nag finds on the CDK's own upload function.
+
+    The function is one for all uploads of a stack that ask for the same memory, so this is for the app to
+    decide: no construct speaks for a function that other teams share.
+
+    Args:
+        stack: A stack whose upload functions all belong to ``LifecycleScripts``.
+
+    Returns:
+        What was acknowledged.
+    """
+    handlers = [child for child in stack.node.children if child.node.id.startswith(_UPLOAD_HANDLER)]
+    return _acknowledge(found for handler in handlers for found in _within(handler, _UPLOAD_FINDINGS))
+
+
+def _acknowledge(found: Iterator[Accepted]) -> tuple[Accepted, ...]:
+    accepted = tuple(found)
+    for one in accepted:
+        Validations.of(one.construct).acknowledge(Acknowledgment(id=one.id, reason=one.reason))
+    return accepted
+
+
+def _accepted(construct: IConstruct, owner: type | None) -> Iterator[Accepted]:
+    owner = next((kind for kind in _OWNERS if isinstance(construct, kind)), owner)
+    if owner is not None and isinstance(construct, CfnResource):
+        yield from _of_resource(construct, _OWNERS[owner])
+        return
+    for child in construct.node.children:
+        yield from _accepted(child, owner)
+
+
+def _within(construct: IConstruct, findings: Mapping[str, Findings]) -> Iterator[Accepted]:
+    for child in construct.node.find_all():
+        if isinstance(child, CfnResource):
+            yield from _of_resource(child, findings)
+
+
+def _of_resource(resource: CfnResource, findings: Mapping[str, Findings]) -> Iterator[Accepted]:
+    find = findings.get(resource.cfn_resource_type)
+    if find is not None:
+        for id, reason in find(resource):
+            yield Accepted(resource, id, reason)
+
+
+def _always(findings: Mapping[str, str]) -> Findings:
+    def find(_resource: CfnResource) -> Iterator[tuple[str, str]]:
+        yield from findings.items()
+
+    return find
+
+
+def _managed_policy(name: str, reason: str) -> Findings:
+    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+        yield f"{_SOLUTIONS}IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]", reason
+
+    return find
+
+
+def _wildcards(reason_for: Callable[[Mapping[str, Any], str], str | None]) -> Findings:
+    """Accept wildcards in a policy's statements, one by one.
+
+    Args:
+        reason_for: Given a statement and the action or resource with the wildcard, the reason, or None to let
+            the finding stand.
+    """
+
+    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+        seen = set()
+        for statement in _statements(resource):
+            for kind in ("Action", "Resource"):
+                for value in _listed(statement.get(kind)):
+                    text = _flat(value)
+                    finding = f"{kind}::{text}"
+                    if "*" not in text or finding in seen:
+                        continue
+                    reason = reason_for(statement, text)
+                    if reason is not None:
+                        seen.add(finding)
+                        yield f"{_SOLUTIONS}IAM5[{finding}]", reason
+
+    return find
+
+
+def _together(*all_findings: Findings) -> Findings:
+    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+        for findings in all_findings:
+            yield from findings(resource)
+
+    return find
+
+
+def _statements(resource: CfnResource) -> list[dict[str, Any]]:
+    assert isinstance(resource, iam.CfnPolicy | iam.CfnManagedPolicy)
+    document = Stack.of(resource).resolve(resource.policy_document)
+    return _listed(document["Statement"])
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _flat(value: Any) -> str:
+    """Write a resolved value as cdk-nag writes it in a finding's id: ``<LogicalId.Arn>/*``."""
+    match value:
+        case {"Ref": str(name)}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [str(name), str(attribute)]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [str(delimiter), list(parts)]}:
+            return delimiter.join(_flat(part) for part in parts)
+        case {"Fn::Sub": str(text)}:
+            return text.replace("${", "<").replace("}", ">")
+    return str(value)
+
+
+def _node_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
+    reason = _NODE_STATEMENTS.get(statement.get("Sid", ""))
+    if reason is not None:
+        return reason
+    pinned = "s3:ResourceAccount" in statement.get("Condition", {}).get("StringEquals", {})
+    return _NODE_OBJECTS if pinned and wildcard.endswith("/*") else None
+
+
+def _upload_permissions(_statement: Mapping[str, Any], wildcard: str) -> str | None:
+    of_one_bucket = wildcard.startswith(("<", "arn:")) and wildcard.endswith("/*")
+    return _UPLOAD_STATEMENTS if of_one_bucket or wildcard in _UPLOAD_ACTIONS else None
+
+
+def _by_sid(reasons: Mapping[str, str]) -> Findings:
+    return _wildcards(lambda statement, _: reasons.get(statement.get("Sid", "")))
+
+
+_NODE_OBJECTS = (
+    "objects get names at run time, so a grant on the objects of one named bucket ends in a wildcard; it is "
+    "pinned to the expected account by s3:ResourceAccount"
+)
+_INTERFACES = (
+    "network interfaces get ids at run time; HyperPod's documented permissions for nodes in a VPC, narrowed "
+    "to this account and Region"
+)
+_NODE_STATEMENTS = {
+    "DescribeNetwork": "ec2:Describe* actions take no resource; they are those HyperPod documents for nodes "
+    "in a VPC",
+    "CreateInterfaces": (
+        "network interfaces get ids at run time; the subnet and the security groups are named, and only "
+        "their account is open, since a shared subnet belongs to another account"
+    ),
+    "PermitInterfaces": f"{_INTERFACES}, and to interfaces of the nodes' subnets by ec2:Subnet",
+    "RemoveInterfaces": _INTERFACES,
+    "DetachInterfaces": f"{_INTERFACES}; the instances belong to the service's account",
+    "TagInterfaces": _INTERFACES,
+    "FileSystems": "fsx:DescribeFileSystems takes no resource that is narrower than every file system",
+    "ImageRegistry": "ecr:GetAuthorizationToken takes no resource",
+}
+_NETWORK_ACL = {
+    f"{_SOLUTIONS}VPC3": (
+        "the ACL exists to deny the ports of managed tiered checkpointing from outside the subnet whatever "
+        "security groups say; it replaces none of their rules"
+    )
+}
+_REPLICATED_ELSEWHERE = {
+    f"{_NIST}S3BucketReplicationEnabled": (
+        "a replica would be a second bucket whose content runs on the nodes, with writers of its own; "
+        "versions keep what was overwritten or deleted"
+    )
+}
+_SHORT_LIVED_FUNCTION = {
+    f"{_NIST}LambdaConcurrency": (
+        "CloudFormation alone calls it, a few times in the stack's life; reserved concurrency would take "
+        "from the account's pool for good"
+    ),
+    f"{_NIST}LambdaDLQ": "CloudFormation alone calls it and waits for the answer; a failure fails the "
+    "deployment",
+    f"{_NIST}LambdaInsideVPC": (
+        "it calls AWS APIs only and serves no network; inside the VPC it would need the way out that the "
+        "same stack is making"
+    ),
+}
+_HANDLER_STATEMENTS = {
+    "ReadRules": "ec2:DescribeSecurityGroups takes no resource",
+    "BackUp": "a backup gets its id when it is made; the file system it is made of is named",
+    "NameBackup": "a backup gets its id when it is made; tagging is limited to backups",
+}
+_UPLOAD_ACTIONS = {
+    "s3:GetObject*",
+    "s3:GetBucket*",
+    "s3:List*",
+    "s3:DeleteObject*",
+    "s3:Abort*",
+    "kms:ReEncrypt*",
+    "kms:GenerateDataKey*",
+}
+_UPLOAD_STATEMENTS = (
+    "written by the CDK for its upload function: reads of the CDK's asset bucket, writes of the one bucket "
+    "of lifecycle scripts and use of its key; the bucket's policy lists this role as its only writer"
+)
+
+_OWNERS: dict[type, dict[str, Findings]] = {
+    ClusterNetwork: {
+        "AWS::EC2::NetworkAcl": _always(_NETWORK_ACL),
+        "AWS::EC2::NetworkAclEntry": _always(_NETWORK_ACL),
+        "AWS::EC2::VPC": _always(
+            {
+                f"{_NIST}VPCDefaultSecurityGroupClosed": (
+                    "a template cannot take rules out of the default security group; a custom resource of "
+                    "this network does when the VPC is made"
+                )
+            }
+        ),
+        "AWS::EC2::Route": _always(
+            {
+                f"{_NIST}VPCNoUnrestrictedRouteToIGW": (
+                    "the public subnet holds the NAT gateway and nothing else; nodes are in a private subnet"
+                )
+            }
+        ),
+    },
+    InlineHandler: {
+        "AWS::Lambda::Function": _always(_SHORT_LIVED_FUNCTION),
+        "AWS::Logs::LogGroup": _always(
+            {
+                f"{_NIST}CloudWatchLogGroupEncrypted": (
+                    "the log holds ids of resources and errors of AWS APIs, no secret; CloudWatch Logs "
+                    "encrypts it with a key of its own"
+                )
+            }
+        ),
+        "AWS::IAM::ManagedPolicy": _by_sid(_HANDLER_STATEMENTS),
+    },
+    EfaSecurityGroup: {
+        "AWS::EC2::SecurityGroupIngress": _always(
+            {
+                f"{_NIST}EC2RestrictedCommonPorts": (
+                    "EFA needs all traffic among the members of the group; the rule names the group itself "
+                    "and lets nobody else in"
+                )
+            }
+        ),
+    },
+    LockedBucket: {"AWS::S3::Bucket": _always(_REPLICATED_ELSEWHERE)},
+    AccessLogBucket: {
+        "AWS::S3::Bucket": _always(
+            {
+                f"{_NIST}S3BucketReplicationEnabled": (
+                    "access logs are kept for a year in one Region; replicate them from a log archive of "
+                    "your own where your rules ask for more"
+                ),
+                f"{_NIST}S3DefaultEncryptionKMS": (
+                    "server access logs are not delivered to a bucket whose default encryption is SSE-KMS"
+                ),
+            }
+        )
+    },
+    ExecutionRole: {
+        "AWS::IAM::Role": _managed_policy(
+            CLUSTER_INSTANCE_MANAGED_POLICY,
+            "the policy that AWS maintains for HyperPod nodes (logs, metrics, Systems Manager); the service "
+            "expects it",
+        ),
+        "AWS::IAM::ManagedPolicy": _wildcards(_node_permissions),
+    },
+}
+_UPLOAD_FINDINGS: dict[str, Findings] = {
+    "AWS::Lambda::Function": _always(
+        {
+            **_SHORT_LIVED_FUNCTION,
+            f"{_SOLUTIONS}L1": "the CDK chooses the runtime of its upload function and updates it with each "
+            "release",
+        }
+    ),
+    "AWS::IAM::Role": _managed_policy(
+        _BASIC_EXECUTION,
+        "the CDK gives its upload function the managed policy for writing logs, and no other",
+    ),
+    "AWS::IAM::Policy": _together(
+        _wildcards(_upload_permissions),
+        _always(
+            {
+                f"{_NIST}IAMNoInlinePolicy": "the CDK gives its upload function an inline policy; there is "
+                "no option"
+            }
+        ),
+    ),
+}
