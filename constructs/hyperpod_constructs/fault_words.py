@@ -14,6 +14,7 @@ _CLUSTER_PROPS = {
     "NodeProvisioningMode": "node_provisioning_mode",
     "NodeRecovery": "resilience.node_recovery",
     "Orchestrator": "orchestrator",
+    "Tags": "tags",
     "VpcConfig": "vpc_subnets",
 }
 _GROUP_PROPS = {

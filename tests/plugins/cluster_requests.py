@@ -32,7 +32,13 @@ def slurm_request() -> dict[str, Any]:
         "Orchestrator": {"Slurm": {}},
         "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-0123456789abcdef0"]},
         "InstanceGroups": [
-            group("controller", "ml.m5.2xlarge", 1, SlurmConfig={"NodeType": "Controller"}, LifeCycleConfig=scripts),
+            group(
+                "controller",
+                "ml.m5.2xlarge",
+                1,
+                SlurmConfig={"NodeType": "Controller"},
+                LifeCycleConfig=scripts,
+            ),
             group("login", "ml.m5.4xlarge", 1, SlurmConfig={"NodeType": "Login"}, LifeCycleConfig=scripts),
             group(
                 "workers",

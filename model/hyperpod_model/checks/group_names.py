@@ -9,16 +9,16 @@ from hyperpod_model.catalog.limits import MAX_INSTANCE_GROUPS
 from hyperpod_model.checks.reading import absent, items, structures, text
 from hyperpod_model.faults import Fault
 
-_GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
+_PROPS = {"InstanceGroups": "instance_groups", "RestrictedInstanceGroups": "restricted_instance_groups"}
 
 
 def check_group_names(request: Mapping[str, Any]) -> list[Fault]:
     """Check that there are groups, not more than documented, each with a name of its own."""
-    if all(absent(request, groups) for groups in _GROUP_LISTS):
+    if all(absent(request, groups) for groups in _PROPS):
         return [Fault(("InstanceGroups",), "is required: at least one group")]
     faults = []
     seen: dict[str, str] = {}
-    for groups in _GROUP_LISTS:
+    for groups in _PROPS:
         for index, group in structures(request, groups):
             name = text(group, "InstanceGroupName")
             if name is None:
@@ -30,7 +30,7 @@ def check_group_names(request: Mapping[str, Any]) -> list[Fault]:
                         f"{name!r} is taken by {seen[name]}; names are unique",
                     )
                 )
-            seen.setdefault(name, f"{groups}[{index}]")
+            seen.setdefault(name, f"{_PROPS[groups]}[{index}]")
     # What every source refuses is an error of the shape; what all but the most generous refuse, a warning.
     most = sorted(claim.value for claim in MAX_INSTANCE_GROUPS.claims)[-2]
     count = len(items(request, "InstanceGroups"))

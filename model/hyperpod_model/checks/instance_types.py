@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from hyperpod_model.catalog.fact import UnknownNameError
-from hyperpod_model.catalog.instances import InstanceType, instance_type, instance_types
+from hyperpod_model.catalog.instances import InstanceType, instance_types
 from hyperpod_model.checks.reading import absent, given, items, number, text
 from hyperpod_model.faults import Fault, FaultPath
 
@@ -64,14 +64,11 @@ def _check_choice(group: Mapping[str, Any]) -> list[Fault]:
 
 
 def _unknown(name: str) -> str:
-    try:
-        instance_type(name)
-    except UnknownNameError as error:
-        suggestions = list(error.suggestions)
-        if f"ml.{name}" in instance_types():
-            suggestions = [f"ml.{name}"]
-        hint = f"did you mean {' or '.join(suggestions)}? " if suggestions else ""
-        return (
-            f"HyperPod has no instance type {name!r}; {hint}vouch for a newer type in unlisted_instance_types"
-        )
-    raise ValueError(f"instance type {name!r} is listed")
+    suggestions = UnknownNameError("instance type", name, instance_types()).suggestions
+    if f"ml.{name}" in instance_types():
+        suggestions = (f"ml.{name}",)
+    hint = f"did you mean {' or '.join(suggestions)}? " if suggestions else ""
+    return (
+        f"must be an instance type of HyperPod, got {name!r}; {hint}"
+        "vouch for a newer type in unlisted_instance_types"
+    )

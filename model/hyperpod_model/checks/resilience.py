@@ -8,7 +8,7 @@ from typing import Any
 from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.catalog.cluster_rules import replacement_waits
 from hyperpod_model.checks.instance_types import listed_type, named_types
-from hyperpod_model.checks.reading import number, quoted
+from hyperpod_model.checks.reading import is_unknown, number, quoted
 from hyperpod_model.faults import Fault
 
 
@@ -41,7 +41,9 @@ def check_resilience(*, spare_nodes: Any, replacement_wait: Any) -> list[Fault]:
     spares = number({"spare_nodes": spare_nodes}, "spare_nodes")
     if spares is not None and spares < 0:
         faults.append(Fault(("spare_nodes",), f"must be 0 or more, got {spares}"))
-    if isinstance(replacement_wait, str) and replacement_wait not in replacement_waits():
+    if not is_unknown(spare_nodes) and spares is None:
+        faults.append(Fault(("spare_nodes",), f"must be a whole number, got {spare_nodes!r}"))
+    if not is_unknown(replacement_wait) and replacement_wait not in replacement_waits():
         faults.append(
             Fault(
                 ("replacement_wait",),

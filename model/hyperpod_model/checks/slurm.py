@@ -69,7 +69,7 @@ def _check_compute_partitions(group: Mapping[str, Any]) -> list[Fault]:
     wanted = partitions_per_compute_group()
     if found is None or (isinstance(found, (list, tuple)) and len(found) != wanted):
         got = 0 if found is None else len(found)
-        return [Fault(_PARTITIONS, f"a Compute group needs exactly {wanted} partition, got {got}")]
+        return [Fault(_PARTITIONS, f"must name exactly {wanted} partition in a Compute group, got {got}")]
     return []
 
 
@@ -101,7 +101,7 @@ def _check_topology(
         faults.append(
             Fault(
                 ("InstanceGroups", index, "SlurmConfig", "NodeType"),
-                f"is a second Controller; a cluster has exactly one, here InstanceGroups[{controllers[0]}]",
+                f"is a second Controller; a cluster has exactly one, here instance_groups[{controllers[0]}]",
             )
         )
     return faults

@@ -20,7 +20,7 @@ def check_tags(request: Mapping[str, Any]) -> list[Fault]:
         path: FaultPath = ("Tags", index)
         if key is not None:
             if key in seen:
-                faults.append(Fault((*path, "Key"), f"{key!r} is given twice, here and in Tags[{seen[key]}]"))
+                faults.append(Fault((*path, "Key"), f"{key!r} is given twice, here and in tags[{seen[key]}]"))
             seen.setdefault(key, index)
         for member in ("Key", "Value"):
             found = text(tag, member)

@@ -41,8 +41,8 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         slurm_request,
         [(*WORKERS, "InstanceType", "ml.p5.48xlrge")],
         [
-            "error: InstanceGroups[2].InstanceType: HyperPod has no instance type 'ml.p5.48xlrge'; "
-            "did you mean ml.p5.48xlarge"
+            "error: InstanceGroups[2].InstanceType: must be an instance type of HyperPod, "
+            "got 'ml.p5.48xlrge'; did you mean ml.p5.48xlarge"
         ],
     ),
     (
@@ -50,7 +50,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         slurm_request,
         [(*WORKERS, "InstanceType", "p5.48xlarge")],
         [
-            "error: InstanceGroups[2].InstanceType: HyperPod has no instance type 'p5.48xlarge'; "
+            "error: InstanceGroups[2].InstanceType: must be an instance type of HyperPod, got 'p5.48xlarge'; "
             "did you mean ml.p5.48xlarge? vouch for a newer type in unlisted_instance_types"
         ],
     ),
@@ -58,7 +58,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         "type that CloudFormation's own lint accepts",
         slurm_request,
         [(*LOGIN, "InstanceType", "ml.inf2.xlarge")],
-        ["error: InstanceGroups[1].InstanceType: HyperPod has no instance type 'ml.inf2.xlarge'"],
+        ["error: InstanceGroups[1].InstanceType: must be an instance type of HyperPod, got 'ml.inf2.xlarge'"],
     ),
     (
         "type twice",
@@ -221,7 +221,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         "compute group without a partition",
         slurm_request,
         [(*PARTITIONS, ABSENT)],
-        ["error: InstanceGroups[2].SlurmConfig.PartitionNames: a Compute group needs exactly 1 partition"],
+        ["error: InstanceGroups[2].SlurmConfig.PartitionNames: must name exactly 1 partition in a "],
     ),
     (
         "controller with a partition",
@@ -269,7 +269,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         [(*LOGIN, "SlurmConfig", "NodeType", "Controller")],
         [
             "error: InstanceGroups[1].SlurmConfig.NodeType: "
-            "is a second Controller; a cluster has exactly one, here InstanceGroups[0]"
+            "is a second Controller; a cluster has exactly one, here instance_groups[0]"
         ],
     ),
     (
@@ -385,7 +385,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         "duplicate group names",
         slurm_request,
         [(*LOGIN, "InstanceGroupName", "workers")],
-        ["error: InstanceGroups[2].InstanceGroupName: 'workers' is taken by InstanceGroups[1]; names are"],
+        ["error: InstanceGroups[2].InstanceGroupName: 'workers' is taken by instance_groups[1]; names are"],
     ),
     (
         "both orchestrators",
@@ -546,7 +546,7 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         "tag twice",
         slurm_request,
         [("Tags", 1, {"Key": "team", "Value": ""})],
-        ["error: Tags[1].Key: 'team' is given twice, here and in Tags[0]"],
+        ["error: Tags[1].Key: 'team' is given twice, here and in tags[0]"],
     ),
     (
         "reserved tag",
@@ -565,8 +565,8 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         slurm_request,
         [(*WORKERS, "TrainingPlanArn", "arn:aws:sagemaker:us-east-1:111122223333:training-plan/reserved-p5")],
         [
-            "error: InstanceGroups[2].TrainingPlanArn: is of region 'us-east-1', the cluster is in 'us-west"
-            "use a plan of the same region"
+            "error: InstanceGroups[2].TrainingPlanArn: is of region 'us-east-1', "
+            "the cluster is in 'us-west-2'; use a plan of the same region"
         ],
     ),
 ]
