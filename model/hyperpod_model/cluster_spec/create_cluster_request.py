@@ -14,13 +14,12 @@ from pydantic import ValidationError
 from hyperpod_model.catalog import iam, names
 from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.checks.cluster import check_cluster
+from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
-from hyperpod_model.cluster_spec.lifecycle_scripts import DEFAULT_ENTRY_POINTS
 from hyperpod_model.cluster_spec.placeholder_ids import id_kind
 from hyperpod_model.cluster_spec.request_fields import judge_fields
 from hyperpod_model.cluster_spec.slurm import SlurmMode
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
-from hyperpod_model.cluster_spec.zones import check_zone
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError, dotted
 
 REQUEST_MARKS = ("ClusterName", "InstanceGroups")
@@ -30,7 +29,7 @@ _IDS: tuple[tuple[str, str, NameRule], ...] = (
     ("Subnets", "a VPC with one private accelerator subnet", names.SUBNET_ID),
     ("SecurityGroupIds", "a security group for the nodes", names.SECURITY_GROUP_ID),
 )
-_HOOKS: dict[str, SlurmMode] = {"OnInitComplete": "api", "OnCreate": "lifecycle"}
+_HOOK_OF: dict[SlurmMode, str] = {"api": "OnInitComplete", "lifecycle": "OnCreate"}
 _HOOK_FIELDS = {"OnCreate": "on_create", "OnInitComplete": "on_init_complete"}
 _KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[^:]+:\d{12}:key/.+")
 _S3_BUCKET = re.compile(r"s3://([^/]+)")
@@ -82,7 +81,8 @@ def import_request(
     faults += roles
     for index, group in groups:
         faults += [
-            fault._replace(path=("InstanceGroups", index, *fault.path)) for fault in _judge_group(group)
+            fault._replace(path=("InstanceGroups", index, *fault.path))
+            for fault in _judge_group(group, _mode(usable))
         ]
     said = {fault.path for fault in faults}
     faults += [
@@ -195,20 +195,19 @@ def _judge_network(
 
 
 def _judge_place(*, region: str | None, zone: str | None) -> list[Fault]:
-    missing = {
-        "region": None if region is not None else "-c region=us-west-2",
-        "zone": None if zone is not None else "-c availability_zone_id=usw2-az1",
-    }
-    options = [option for option in missing.values() if option is not None]
-    if not options:
-        return check_zone(zone, region, ())
-    wanted = " and ".join(name for name, option in missing.items() if option is not None)
+    if region is not None and zone is not None:
+        return check_availability_zone_id(zone, region=region)
+    missing = {}
+    if region is None:
+        missing["region"] = "-c region=us-west-2"
+    if zone is None:
+        missing["zone"] = "-c availability_zone_id=usw2-az1"
     return [
         Fault(
             ("VpcConfig",),
-            f"the network has to be made, and a request does not say in which {wanted}; pass for instance "
-            f"{' '.join(options)} (the ID of the zone that has your capacity, not its name), or give real "
-            "ids",
+            f"the network has to be made, and a request does not say in which {' and '.join(missing)}; pass "
+            f"for instance {' '.join(missing.values())} (the ID of the zone that has your capacity, not its "
+            "name), or give real ids",
         )
     ]
 
@@ -233,7 +232,7 @@ def _judge_roles(
     ], set()
 
 
-def _judge_group(group: Mapping[str, Any]) -> list[Fault]:
+def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
     faults = []
     config = group.get("LifeCycleConfig")
     if config is None:
@@ -242,8 +241,16 @@ def _judge_group(group: Mapping[str, Any]) -> list[Fault]:
             "script"
         )
         faults.append(Fault(("LifeCycleConfig",), message))
-    elif isinstance(config, Mapping) and all(config.get(hook) is None for hook in _HOOKS):
+    elif isinstance(config, Mapping) and all(config.get(hook) is None for hook in _HOOK_FIELDS):
         faults.append(Fault(("LifeCycleConfig",), "names no script; give OnCreate or OnInitComplete"))
+    elif isinstance(config, Mapping) and config.get(_HOOK_OF[mode]) is None:
+        message = (
+            "OnCreate where HyperPod configures Slurm cannot be expressed yet; give OnInitComplete"
+            if mode == "api"
+            else "OnInitComplete where nothing but scripts can configure Slurm cannot be expressed yet; give "
+            "OnCreate, or SlurmConfig"
+        )
+        faults.append(Fault(("LifeCycleConfig",), message))
     bucket = _S3_BUCKET.match(_text(config, "SourceS3Uri") or "")
     if bucket is not None and not names.BUCKET.matches(bucket[1]):
         faults.append(
@@ -299,15 +306,12 @@ def _late_faults(error: ValidationError) -> list[Fault]:
 
 
 def _mode(request: Mapping[str, Any]) -> SlurmMode:
+    orchestrator = request.get("Orchestrator")
+    if isinstance(orchestrator, Mapping) and orchestrator.get("Slurm") is not None:
+        return "api"
     groups = _list(request, "InstanceGroups")
-    orchestrated = (
-        isinstance(request.get("Orchestrator"), Mapping) and request["Orchestrator"].get("Slurm") is not None
-    )
-    return (
-        "api"
-        if orchestrated or any(group.get("SlurmConfig") is not None for group in groups)
-        else "lifecycle"
-    )
+    configured = any(isinstance(group, Mapping) and group.get("SlurmConfig") is not None for group in groups)
+    return "api" if configured else "lifecycle"
 
 
 def _spec_data(
@@ -317,6 +321,7 @@ def _spec_data(
     network = request["VpcConfig"]
     exists = ("VpcConfig", "Subnets", 0) not in made
     strategy = _text(request, "Orchestrator", "Slurm", "SlurmConfigStrategy")
+    scripts = _shared_scripts(groups, _mode(request))
     data = {
         "name": request["ClusterName"],
         "region": region,
@@ -328,9 +333,11 @@ def _spec_data(
             "subnet_ids": network["Subnets"] if exists else None,
             "security_group_ids": network["SecurityGroupIds"] if exists else None,
         },
-        "lifecycle_scripts": {"source_s3_uri": groups[0]["LifeCycleConfig"]["SourceS3Uri"]},
+        "lifecycle_scripts": {} if scripts is None else scripts,
         "instance_groups": [
-            _group_data(group, groups[0], ("InstanceGroups", index, "ExecutionRole") in made, _mode(request))
+            _group_data(
+                group, ("InstanceGroups", index, "ExecutionRole") in made, has_own_scripts=scripts is None
+            )
             for index, group in enumerate(groups)
         ],
         "file_system": None,
@@ -342,9 +349,7 @@ def _spec_data(
     return data
 
 
-def _group_data(
-    group: Mapping[str, Any], first: Mapping[str, Any], makes_role: bool, mode: SlurmMode
-) -> dict[str, Any]:
+def _group_data(group: Mapping[str, Any], makes_role: bool, *, has_own_scripts: bool) -> dict[str, Any]:
     slurm = group.get("SlurmConfig")
     slurm = {} if slurm is None else slurm
     checks = group.get("OnStartDeepHealthChecks")
@@ -361,7 +366,7 @@ def _group_data(
         "deep_health_checks": [] if checks is None else checks,
         "secondary_volume_size_gib": 0,
         "execution_role_arn": None if makes_role else group["ExecutionRole"],
-        "lifecycle_scripts": _scripts_data(group["LifeCycleConfig"], first["LifeCycleConfig"], mode),
+        "lifecycle_scripts": _own_scripts(group["LifeCycleConfig"]) if has_own_scripts else None,
     }
     for storage in _list(group, "InstanceStorageConfigs"):
         volume = storage["EbsVolumeConfig"]
@@ -373,17 +378,19 @@ def _group_data(
     return data
 
 
-def _scripts_data(
-    config: Mapping[str, Any], first: Mapping[str, Any], mode: SlurmMode
-) -> dict[str, Any] | None:
-    own = {}
-    if config["SourceS3Uri"] != first["SourceS3Uri"]:
-        own["source_s3_uri"] = config["SourceS3Uri"]
-    for hook, field in _HOOK_FIELDS.items():
-        is_default = _HOOKS[hook] == mode and config.get(hook) == DEFAULT_ENTRY_POINTS[mode]
-        if config.get(hook) is not None and not is_default:
-            own[field] = config[hook]
-    return own if own else None
+def _shared_scripts(groups: list[Mapping[str, Any]], mode: SlurmMode) -> dict[str, Any] | None:
+    """Location and entry point that all groups have in common, None where they differ."""
+    hook = _HOOK_OF[mode]
+    said = {(group["LifeCycleConfig"]["SourceS3Uri"], group["LifeCycleConfig"].get(hook)) for group in groups}
+    if len(said) > 1:
+        return None
+    [(location, entry_point)] = said
+    return {"source_s3_uri": location, "entry_point": entry_point}
+
+
+def _own_scripts(config: Mapping[str, Any]) -> dict[str, Any]:
+    hooks = {field: config[hook] for hook, field in _HOOK_FIELDS.items() if config.get(hook) is not None}
+    return {"source_s3_uri": config["SourceS3Uri"], **hooks}
 
 
 def _made_notes(

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators
+from hyperpod_model.checks.resilience import deep_health_checks, runs_deep_health_checks
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
+from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
 from hyperpod_model.faults import UNKNOWN
-
-
-def all_deep_health_checks() -> tuple[str, ...]:
-    """Every check that CloudFormation can ask for."""
-    checks = instance_group().at("OnStartDeepHealthChecks").item
-    return () if checks is None else checks.cloudformation_enum
-
-
-def checks_run(resilience: ResilienceSpec) -> bool:
-    """Whether deep health checks run in a situation.
-
-    With spare nodes, or where two more hours for a replacement are tolerable, they always run. Where a fast
-    replacement is wanted they run until the cluster is commissioned, and where the wait is intolerable never.
-    Source: SageMaker AI developer guide, deep health checks.
-
-    Args:
-        resilience: The situation.
-    """
-    if resilience.spare_nodes > 0 or resilience.replacement_wait == "tolerable":
-        return True
-    return resilience.replacement_wait == "avoid" and not resilience.commissioned
 
 
 def takes_deep_health_checks(group: InstanceGroupSpec) -> bool:
@@ -54,10 +34,21 @@ def deep_health_checks_of(group: InstanceGroupSpec, resilience: Any) -> Any:
         return group.deep_health_checks
     if not takes_deep_health_checks(group):
         return ()
-    if resilience is UNKNOWN or UNKNOWN in (
-        resilience.spare_nodes,
-        resilience.replacement_wait,
-        resilience.commissioned,
+    if resilience is UNKNOWN or not known(
+        resilience.spare_nodes, resilience.replacement_wait, resilience.commissioned
     ):
         return UNKNOWN
-    return all_deep_health_checks() if checks_run(resilience) else ()
+    return deep_health_checks() if checks_run(resilience) else ()
+
+
+def checks_run(resilience: ResilienceSpec) -> bool:
+    """Whether deep health checks run in a situation.
+
+    Args:
+        resilience: The situation.
+    """
+    return runs_deep_health_checks(
+        spare_nodes=resilience.spare_nodes,
+        replacement_wait=resilience.replacement_wait,
+        commissioned=resilience.commissioned,
+    )

@@ -1,7 +1,7 @@
 """The tables of fields in the documentation, made of the JSON Schema.
 
-``python -m hyperpod_model.cluster_spec.field_reference docs/cluster-spec.md`` brings a page up to date between its
-markers.
+``python -m hyperpod_model.cluster_spec.field_reference docs/cluster-spec.md`` brings a page up to date
+between its markers.
 """
 
 from __future__ import annotations

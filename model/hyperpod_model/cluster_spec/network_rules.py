@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.checks.addresses import check_address_budget, check_subnet_ranges, file_system_addresses
+from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network import MAKES_NETWORK_ONLY, NetworkSpec
-from hyperpod_model.cluster_spec.zones import check_zone
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 if TYPE_CHECKING:
@@ -30,11 +30,18 @@ def check_network(spec: ClusterSpec) -> list[Fault]:
         *_check_ids(network.subnet_ids, names.SUBNET_ID, ("network", "subnet_ids")),
         *_check_ids(network.security_group_ids, names.SECURITY_GROUP_ID, ("network", "security_group_ids")),
         *_check_id(network.vpc_id, names.VPC_ID, ("network", "vpc_id")),
-        *check_zone(network.availability_zone_id, spec.region, ("network", "availability_zone_id")),
+        *_check_zone(spec, network),
     ]
     if known(network.subnet_ids):
         faults += _check_existing(spec, network) if network.is_existing else _check_made(network)
     return faults + _check_addresses(spec, network)
+
+
+def _check_zone(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
+    if network.availability_zone_id is None:
+        return []
+    found = check_availability_zone_id(network.availability_zone_id, region=spec.region)
+    return [fault._replace(path=("network", "availability_zone_id")) for fault in found]
 
 
 def _check_made(network: NetworkSpec) -> list[Fault]:

@@ -9,6 +9,7 @@ from hyperpod_model.catalog import names
 from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.lustre import check_lustre
+from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network_rules import check_network
@@ -17,6 +18,7 @@ from hyperpod_model.faults import Fault, FaultPath
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
+    from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 
 LUSTRE_DEPLOYMENT_TYPE = "PERSISTENT_2"
 
@@ -138,22 +140,11 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
 def _check_resilience(spec: ClusterSpec) -> list[Fault]:
     if not known(spec.resilience, spec.instance_groups):
         return []
-    faults = []
     situation = spec.resilience
-    groups = spec.instance_groups
-    if known(situation.spare_nodes, *groups) and situation.spare_nodes > 0:
-        counts = [group.instance_count for group in groups if group.is_accelerated]
-        undecided = any(
-            not known(group.instance_type) or group.known_instance_type is None for group in groups
-        )
-        if known(*counts) and not undecided and situation.spare_nodes >= sum(counts):
-            faults.append(
-                Fault(
-                    ("resilience", "spare_nodes"),
-                    f"must be fewer than the accelerated nodes, of which there are {sum(counts)}, got "
-                    f"{situation.spare_nodes}; spares are part of instance_count",
-                )
-            )
+    requested = zip(spec.instance_groups, request_of(spec)["InstanceGroups"], strict=True)
+    counted = [request for group, request in requested if not known(group) or _may_be_accelerated(group)]
+    found = check_spare_nodes(situation.spare_nodes, counted)
+    faults = [fault._replace(path=("resilience", *fault.path)) for fault in found]
     applies = situation.spare_nodes == 0 and situation.replacement_wait == "avoid"
     if (
         known(situation.spare_nodes, situation.replacement_wait)
@@ -170,16 +161,38 @@ def _check_resilience(spec: ClusterSpec) -> list[Fault]:
     return faults
 
 
+def _may_be_accelerated(group: InstanceGroupSpec) -> bool:
+    return group.is_accelerated or group.known_instance_type is None
+
+
 def _check_scripts(spec: ClusterSpec) -> list[Fault]:
+    faults = []
     scripts = spec.lifecycle_scripts
-    if not known(scripts) or scripts.folder is None or scripts.source_s3_uri is None:
-        return []
-    return [
-        Fault(
-            ("lifecycle_scripts", "source_s3_uri"),
-            "excludes folder: the scripts are either uploaded from a folder or used where they are; keep one",
+    if known(scripts) and scripts.folder is not None and scripts.source_s3_uri is not None:
+        faults.append(
+            Fault(
+                ("lifecycle_scripts", "source_s3_uri"),
+                "excludes folder: the scripts are either uploaded from a folder or used where they are; "
+                "keep one",
+            )
         )
-    ]
+    if not known(spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
+        return faults
+    mode = spec.slurm.mode
+    wrong, right, needed = {
+        "api": ("on_create", "on_init_complete", "lifecycle"),
+        "lifecycle": ("on_init_complete", "on_create", "api"),
+    }[mode]
+    for index, group in enumerate(spec.instance_groups):
+        own = group.lifecycle_scripts if known(group) else None
+        if own is not None and known(own) and getattr(own, wrong) is not None and getattr(own, right) is None:
+            faults.append(
+                Fault(
+                    ("instance_groups", index, "lifecycle_scripts", wrong),
+                    f"goes with slurm.mode {needed!r}, got {mode!r}; use {right}",
+                )
+            )
+    return faults
 
 
 def _check_volumes(spec: ClusterSpec) -> list[Fault]:

@@ -1,6 +1,7 @@
 """The JSON Schema of a cluster specification, for editors.
 
-``python -m hyperpod_model.cluster_spec.schema --write`` writes it; without it, it says whether that is current.
+``python -m hyperpod_model.cluster_spec.schema --write`` writes it; without ``--write`` it tells whether the
+file is current.
 """
 
 from __future__ import annotations

@@ -201,18 +201,23 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
         # region and zone
         (valid(("us-west-2", "us-west-9")), "region", 2, r"there is no region 'us-west-9'; did you mean"),
         (valid(("us-west-2", "eu-west-3")), "region", 2, r"region 'eu-west-3' has no HyperPod"),
-        (valid(("usw2-az1", "us-west-2a")), "network.availability_zone_id", 4, r"is the name of a zone"),
+        (
+            valid(("usw2-az1", "us-west-2a")),
+            "network.availability_zone_id",
+            4,
+            r"must be the id of an Availability Zone, got the name",
+        ),
         (
             valid(("usw2-az1", "one")),
             "network.availability_zone_id",
             4,
-            r"must be the ID of an Availability Zone",
+            r"must be the id of an Availability Zone, got 'one'",
         ),
         (
             valid(("usw2-az1", "use1-az1")),
             "network.availability_zone_id",
             4,
-            r"'use1-az1' is not in us-west-2; choose",
+            r"must be a zone of us-west-2, got 'use1-az1' of us-east-1",
         ),
         # the network
         (
@@ -293,7 +298,7 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             valid(more="resilience: {spare_nodes: 4}\n"),
             "resilience.spare_nodes",
             15,
-            r"fewer.*of which there are 4, got 4",
+            r"fewer than the accelerated nodes of the cluster, which are 4, got 4",
         ),
         # instance types and volumes
         (
@@ -379,6 +384,21 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             15,
             r"excludes on_create",
         ),
+        (
+            valid(more="    lifecycle_scripts: {on_create: a.sh}\n"),
+            "instance_groups[1].lifecycle_scripts.on_create",
+            15,
+            r"goes with slurm.mode 'lifecycle', got 'api'; use on_init_complete",
+        ),
+        (
+            valid(
+                more="    lifecycle_scripts: {on_init_complete: a.sh}\nslurm: {mode: lifecycle}\n"
+                "node_provisioning_mode: null\n"
+            ),
+            "instance_groups[1].lifecycle_scripts.on_init_complete",
+            15,
+            r"goes with slurm.mode 'api', got 'lifecycle'; use on_create",
+        ),
         # file system and bucket
         (
             valid(more="file_system: {storage_capacity_gib: 5000}\n"),
@@ -439,7 +459,13 @@ def test_refuses(text: str, path: str, line: int, message: str, faults_in: Fault
         valid(more="tags: {'7': 'yes'}\n"),
         valid(more="node_recovery: None\n"),
         valid(("ml.p5.48xlarge", "ml.p9.48xlarge"), more="unlisted_instance_types: [ml.p9.48xlarge]\n"),
-        valid(more="    lifecycle_scripts: {on_create: a.sh}\n"),
+        valid(more="    lifecycle_scripts: {on_init_complete: a.sh}\n"),
+        valid(
+            more=(
+                "    lifecycle_scripts: {on_create: a.sh}\nslurm: {mode: lifecycle}\nnode_provisioning_mode: "
+                "null\n"
+            )
+        ),
         valid(more="lifecycle_scripts: {source_s3_uri: s3://any-bucket/x, entry_point: run.sh}\n"),
         VALID.replace("instance_groups:\n", "instance_groups: # groups\n"),
     ],
@@ -500,7 +526,7 @@ def test_warnings_are_notes_with_their_line(load: Load) -> None:
 def test_a_zone_that_the_catalog_lacks_may_exist(load: Load) -> None:
     [note] = load(valid(("usw2-az1", "usw2-az9"))).notes
     assert note.startswith(
-        "network.availability_zone_id (line 4): 'usw2-az9' is no zone of us-west-2 that this version"
+        "network.availability_zone_id (line 4): 'usw2-az9' is not a known zone of us-west-2"
     )
 
 

@@ -59,13 +59,13 @@ def test_the_example_is_used_unchanged() -> None:
 def test_the_example_is_accompanied_by_notes() -> None:
     loaded = load_cluster(EXAMPLES / "llm-train-request.json", **PLACE)
     for pattern in (
-        r"^VpcConfig\.Subnets\[0\] \(line 4\): 'subnet-0abc\.\.\.' is not a legal id; a VPC .* in usw2-az1 is made",
-        r"^VpcConfig\.SecurityGroupIds\[0\] \(line 4\): 'sg-0abc\.\.\.' is not a legal id; a security group .* is made",
-        r"^Slurm: the request has no SlurmConfig, so the lifecycle scripts configure Slurm;.*are not added$",
+        r"^VpcConfig\.Subnets\[0\] \(line 4\): 'subnet-0abc\.\.\.' is not a legal id; a VPC .* in usw2-az1",
+        r"^VpcConfig\.SecurityGroupIds\[0\] \(line 4\): 'sg-0abc\.\.\.' is not a legal id; a security",
+        r"^Slurm: the request has no SlurmConfig, so the lifecycle scripts .*are not added$",
         r"^NodeProvisioningMode: the request names none and none is added",
-        r"^LifeCycleConfig: the scripts at s3://my-bucket/lifecycle/ are used as they are; nothing is uploaded",
-        rf"^ExecutionRole: {ROLE} is imported and not changed; it must already trust sagemaker\.amazonaws\.com, have the "
-        r"managed policy AmazonSageMakerClusterInstanceRolePolicy, allow .*ec2:DetachNetworkInterface.*"
+        r"^LifeCycleConfig: the scripts at s3://my-bucket/lifecycle/ are used as they are; nothing is",
+        rf"^ExecutionRole: {ROLE} is imported and not changed; it must already trust .*"
+        r"have the managed policy AmazonSageMakerClusterInstanceRolePolicy, allow .*ec2:DetachNetworkInterface.*"
         r"read s3://my-bucket/lifecycle/ .*buckets named sagemaker-\* only",
         r"^file system and checkpoint bucket: the request names none, so none is made",
         r"^resilience: deep health checks run as the request says; a request declares no spare nodes",
@@ -161,7 +161,7 @@ def test_everything_expressible_comes_back(load: Load) -> None:
                 "ExecutionRole": ROLE.replace("hp-exec", "other"),
                 "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["gpu"]},
                 "OnStartDeepHealthChecks": ["InstanceConnectivity"],
-                "LifeCycleConfig": {"SourceS3Uri": "s3://two-bucket/b", "OnCreate": "other.sh"},
+                "LifeCycleConfig": {"SourceS3Uri": "s3://two-bucket/b", "OnInitComplete": "other.sh"},
                 "InstanceStorageConfigs": [
                     {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": key}},
                     {"EbsVolumeConfig": {"VolumeSizeInGB": 300, "VolumeKmsKeyId": key}},
@@ -190,8 +190,10 @@ def test_node_types_without_an_orchestrator_are_noted(load: Load) -> None:
         strict=True,
     ):
         group["SlurmConfig"] = slurm
+        group["LifeCycleConfig"] = {"SourceS3Uri": "s3://my-bucket/lifecycle/", "OnInitComplete": "end.sh"}
     loaded = load(text(changed), **PLACE)
     assert loaded.spec.slurm.mode == "api"
+    assert loaded.spec.entry_point == "end.sh"
     assert noted(loaded, "the template says Orchestrator.Slurm too")
     assert noted(loaded, r"^Orchestrator\.Slurm\.SlurmConfigStrategy.*should be chosen")
 
@@ -217,8 +219,18 @@ def test_node_types_without_an_orchestrator_are_noted(load: Load) -> None:
             "VpcConfig",
             r"in which region; pass .* -c region=us-west-2 ",
         ),
-        (request(), PLACE | {"availability_zone_id": "us-west-2a"}, "", r"is the name of a zone"),
-        (request(), PLACE | {"availability_zone_id": "use1-az1"}, "", r"'use1-az1' is not in us-west-2"),
+        (
+            request(),
+            PLACE | {"availability_zone_id": "us-west-2a"},
+            "",
+            r"must be the id of an Availability Zone, got the name",
+        ),
+        (
+            request(),
+            PLACE | {"availability_zone_id": "use1-az1"},
+            "",
+            r"must be a zone of us-west-2, got 'use1-az1'",
+        ),
         (request(), PLACE | {"region": "us-west-9"}, "", r"there is no region 'us-west-9'"),
         (
             with_network([SUBNET], ["sg-0abc..."]),
@@ -366,9 +378,10 @@ def _placed(names: tuple[str, ...], value: Any) -> dict[str, Any]:
 def test_what_cannot_be_expressed_is_refused_by_name(names: tuple[str, ...], faults_in: Faults) -> None:
     cluster_request().at(*names)
     faults = faults_in(text(_placed(names, {"anything": 1})))
-    [fault] = [fault for fault in faults if "cannot be expressed yet" in fault.message]
-    assert tuple(step for step in fault.path if isinstance(step, str)) == names
-    assert NOT_EXPRESSIBLE[names] in fault.message
+    [fault] = [
+        fault for fault in faults if tuple(step for step in fault.path if isinstance(step, str)) == names
+    ]
+    assert f"cannot be expressed yet: {NOT_EXPRESSIBLE[names]}" in fault.message
     assert fault.line is not None
 
 
@@ -378,6 +391,48 @@ _BESIDE_OTHERS = [names for names in NOT_EXPRESSIBLE if names[-2:-1] in ((), ("I
 @pytest.mark.parametrize("names", _BESIDE_OTHERS, ids=".".join)
 def test_null_counts_as_absent(names: tuple[str, ...], load: Load) -> None:
     assert load(text(_placed(names, None))).kind == "create-cluster-request"
+
+
+def test_scripts_that_all_groups_share_are_said_once(load: Load) -> None:
+    changed = request()
+    for group in changed["InstanceGroups"]:
+        group["LifeCycleConfig"]["OnCreate"] = "start.sh"
+    spec = load(text(changed), **PLACE).spec
+    assert spec.entry_point == "start.sh"
+    assert all(group.lifecycle_scripts is None for group in spec.instance_groups)
+
+
+def test_scripts_that_differ_are_said_in_full_for_every_group(load: Load) -> None:
+    other = {"SourceS3Uri": "s3://my-bucket/lifecycle/", "OnCreate": "start.sh"}
+    spec = load(text(with_worker(LifeCycleConfig=other)), **PLACE).spec
+    said = [group.lifecycle_scripts for group in spec.instance_groups]
+    assert [own and (own.source_s3_uri, own.on_create) for own in said] == [
+        ("s3://my-bucket/lifecycle/", "on_create.sh"),
+        ("s3://my-bucket/lifecycle/", "on_create.sh"),
+        ("s3://my-bucket/lifecycle/", "start.sh"),
+    ]
+    assert spec.lifecycle_scripts.source_s3_uri is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            request(Orchestrator={"Slurm": {}}),
+            "OnCreate where HyperPod configures Slurm cannot be expressed yet",
+        ),
+        (
+            with_worker(LifeCycleConfig={"SourceS3Uri": "s3://my-bucket/x", "OnInitComplete": "a.sh"}),
+            "OnInitComplete where nothing but scripts can configure Slurm",
+        ),
+    ],
+)
+def test_scripts_never_change_the_time_at_which_they_run(
+    changed: dict[str, Any], message: str, faults_in: Faults
+) -> None:
+    found = [fault for fault in faults_in(text(changed), **PLACE) if message in fault.message]
+    assert found
+    assert all(fault.path[-1] == "LifeCycleConfig" for fault in found)
 
 
 def test_all_faults_are_reported_together(faults_in: Faults) -> None:

@@ -12,8 +12,8 @@ import yaml
 from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 from botocore.validate import ParamValidator
 
+from hyperpod_model.checks.resilience import deep_health_checks
 from hyperpod_model.cluster_spec import LoadedCluster, load_cluster
-from hyperpod_model.cluster_spec.deep_health_checks import all_deep_health_checks
 from hyperpod_model.cluster_spec.request_fields import NOT_EXPRESSIBLE
 from hyperpod_model.cluster_spec.schema import SCHEMA_FILE
 from hyperpod_model.faults import UNKNOWN
@@ -137,7 +137,7 @@ def test_the_default_is_the_usual_cluster() -> None:
     }
     workers = groups["workers"]
     assert workers["ThreadsPerCore"] == 1
-    assert workers["OnStartDeepHealthChecks"] == list(all_deep_health_checks())
+    assert workers["OnStartDeepHealthChecks"] == list(deep_health_checks())
     assert workers["InstanceStorageConfigs"] == [
         {"EbsVolumeConfig": {"VolumeSizeInGB": 500}},
         {"FsxLustreConfig": {"DnsName": UNKNOWN, "MountName": UNKNOWN, "MountPath": "/fsx"}},
