@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from aws_cdk import Annotations, Aws, Duration, Stack
+from aws_cdk import Annotations, Aws, Duration, IgnoreMode, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -19,11 +19,11 @@ from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.tree_validation import validate_at_synth
-from hyperpod_lifecycle.content_hash import BYTECODE_FOLDER, content_hash, read_folder
+from hyperpod_lifecycle.content_hash import LEFT_OUT, content_hash, read_folder
 from hyperpod_lifecycle.script_checks import check_folder
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 from hyperpod_model.catalog.iam import BUCKET_KEY_READ_ACTIONS, BUCKET_READ_ACTIONS, OBJECT_READ_ACTIONS
-from hyperpod_model.catalog.names import INSTANCE_GROUP, MOUNT_PATH, SOURCE_S3_URI
+from hyperpod_model.catalog.names import BUCKET, INSTANCE_GROUP, MOUNT_PATH, SOURCE_S3_URI
 from hyperpod_model.faults import Fault, InvalidInputError, Unknown, refuse
 
 SCRIPT_WARNING = "hyperpod:LifecycleScripts.script"
@@ -144,7 +144,8 @@ class LifecycleScripts(Construct):
                 s3_deployment.Source.asset(
                     str(source.resolve()),
                     asset_hash=self.content_hash,
-                    exclude=[f"**/{BYTECODE_FOLDER}", f"**/{BYTECODE_FOLDER}/**"],
+                    exclude=list(LEFT_OUT),
+                    ignore_mode=IgnoreMode.GIT,
                 ),
                 *(s3_deployment.Source.data(path, text.decode()) for path, text in rendered.items()),
             ],
@@ -320,13 +321,16 @@ class _ForeignLifecycleScripts(LifecycleScripts):
     ) -> None:
         Construct.__init__(self, scope, id)
         uri = known(source_s3_uri)
-        if not isinstance(uri, Unknown) and not SOURCE_S3_URI.matches(uri):
+        named = None if isinstance(uri, Unknown) else _bucket_and_prefix(uri)
+        if not isinstance(uri, Unknown) and not (
+            SOURCE_S3_URI.matches(uri) and (named is None or BUCKET.matches(named[0]))
+        ):
             raise InvalidInputError(
                 [
                     Fault(
                         (self.node.path, "source_s3_uri"),
                         f"needs {SOURCE_S3_URI.in_words} of at most {SOURCE_S3_URI.max_length} characters, "
-                        f"got '{uri}'; correct it",
+                        f"with a bucket of {BUCKET.in_words}, got '{uri}'; correct it",
                     )
                 ]
             )
@@ -335,13 +339,11 @@ class _ForeignLifecycleScripts(LifecycleScripts):
         self.content_hash = None
         self.key = kms_key
         self.bucket = bucket
-        self._key_prefix = ""
-        if not isinstance(uri, Unknown) and uri.startswith("s3://"):
-            name, _, self._key_prefix = uri.removeprefix("s3://").partition("/")
-            if bucket is None:
-                self.bucket = s3.Bucket.from_bucket_attributes(
-                    self, "Bucket", bucket_arn=f"arn:{Aws.PARTITION}:s3:::{name}"
-                )
+        self._key_prefix = "" if named is None else named[1]
+        if bucket is None and named is not None:
+            self.bucket = s3.Bucket.from_bucket_attributes(
+                self, "Bucket", bucket_arn=f"arn:{Aws.PARTITION}:s3:::{named[0]}"
+            )
         Annotations.of(self).add_warning_v2(
             FOREIGN_SCRIPTS_WARNING,
             "the policy of the bucket with these lifecycle scripts is not this app's: nothing here denies "
@@ -351,3 +353,10 @@ class _ForeignLifecycleScripts(LifecycleScripts):
 
     def _objects(self) -> str:
         return f"{self._key_prefix.rstrip('/')}/*" if self._key_prefix.strip("/") else "*"
+
+
+def _bucket_and_prefix(uri: str) -> tuple[str, str] | None:
+    if not uri.startswith("s3://"):
+        return None
+    name, _, prefix = uri.removeprefix("s3://").partition("/")
+    return name, prefix

@@ -10,9 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-BYTECODE_FOLDER = "__pycache__"
-
-
 LEFT_OUT = ("__pycache__", "*.pyc", ".git", ".DS_Store")
 """Names, as patterns, of what tools leave in a folder: neither hashed nor uploaded."""
 
@@ -45,8 +42,6 @@ def read_folder(folder: Path) -> list[ScriptFile]:
     for path in folder.rglob("*"):
         within = [path, *_parents_within(path, folder)]
         if any(part.is_symlink() or _is_left_out(part.name) for part in within):
-            continue
-        if BYTECODE_FOLDER in path.relative_to(folder).parts:
             continue
         if path.is_file():
             content = path.read_bytes()

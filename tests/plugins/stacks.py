@@ -9,7 +9,6 @@ from typing import Any
 
 import aws_cdk
 from aws_cdk import App, Stack
-from cfnlint.api import lint_all
 
 Template = dict[str, Any]
 
@@ -40,6 +39,8 @@ def only(template: Template, kind: str) -> tuple[str, Any]:
 
 def lint(template: Template) -> list[str]:
     """What CloudFormation's schemas and rules say against a template: errors and warnings of cfn-lint."""
+    from cfnlint.api import lint_all  # takes more than a second to import
+
     return [
         f"{match.rule.id} {match.message}"
         for match in lint_all(json.dumps(template))
