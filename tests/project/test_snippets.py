@@ -1,0 +1,27 @@
+"""Every snippet of the documentation runs, and its page shows it as it is."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+SNIPPETS = sorted((DOCS / "snippets").glob("*.py"))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.stem)
+def test_a_snippet_synthesizes_a_stack(snippet: Path) -> None:
+    app = runpy.run_path(str(snippet), run_name="__main__")["app"]
+    assert app.synth().stacks
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.stem)
+def test_a_snippet_is_shown_on_its_page(snippet: Path) -> None:
+    page = DOCS / f"{snippet.stem.replace('_', '-')}.md"
+    assert snippet.read_text(encoding="utf-8").strip() in page.read_text(encoding="utf-8")
+
+
+def test_there_are_snippets() -> None:
+    assert SNIPPETS
