@@ -65,7 +65,7 @@ def test_the_example_is_accompanied_by_notes() -> None:
         r"^NodeProvisioningMode: the request names none and none is added",
         r"^LifeCycleConfig: the scripts at s3://my-bucket/lifecycle/ are used as they are; nothing is",
         rf"^ExecutionRole: {ROLE} is imported and not changed; it must already trust .*"
-        r"have the managed policy AmazonSageMakerClusterInstanceRolePolicy, allow .*ec2:DetachNetworkInterface.*"
+        r"have the managed policy AmazonSageMakerClusterInstanceRolePolicy, .*ec2:DetachNetworkInterface.*"
         r"read s3://my-bucket/lifecycle/ .*buckets named sagemaker-\* only",
         r"^file system and checkpoint bucket: the request names none, so none is made",
         r"^resilience: deep health checks run as the request says; a request declares no spare nodes",
