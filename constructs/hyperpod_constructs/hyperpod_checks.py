@@ -15,6 +15,7 @@ from aws_cdk import (
     PolicyViolation,
 )
 from constructs import IConstruct
+
 from hyperpod_policy import Finding, Rule, review
 from hyperpod_policy.assembly import read_stack
 from hyperpod_policy.registry import RULES
@@ -33,18 +34,20 @@ class HyperPodChecks:
 
         Validations.of(app).add_plugins(AwsSolutionsChecks(app), HyperPodChecks(app))
 
-    All stacks are reviewed together, after synthesis and in one go, so that a reference from one to another counts.
-    A broken promise of severity ``error`` fails the synthesis unless it is acknowledged where it is or above::
+    All stacks are reviewed together, after synthesis and in one go, so that a reference from one to another
+    counts. A broken promise of severity ``error`` fails the synthesis unless it is acknowledged where it is
+    or above::
 
         Validations.of(bucket).acknowledge(
             Acknowledgment(id="HyperPodChecks::BucketAccessLogs", reason="CloudTrail data events cover it")
         )
 
-    Warnings, and what only deployment can tell (severity ``info``), stand in the report and fail nothing. Stacks
-    without a HyperPod cluster have no findings.
+    Warnings, and what only deployment can tell (severity ``info``), stand in the report and fail nothing.
+    Stacks without a HyperPod cluster have no findings.
 
     Args:
-        scope: Taken as cdk-nag's packs do. What is judged depends on where the pack is registered: an app or Stage.
+        scope: Taken as cdk-nag's packs do. What is judged depends on where the pack is registered: an app or
+            a Stage.
         rules: Rules to apply. Default: all.
     """
 

@@ -24,9 +24,9 @@ class _Asset(NamedTuple):
 def read_stack(template: Path, *, region: str | None = None, account: str | None = None) -> Document:
     """Read the template of a stack in a cloud assembly, and those of its nested stacks.
 
-    A nested stack's template is found by the asset manifest beside the template, in the assembly's own manifest (as
-    ``LegacyStackSynthesizer`` writes it), or by the metadata that the CDK CLI asks for. One that is not found stays
-    out, and a review says so.
+    A nested stack's template is found by the asset manifest beside the template, in the assembly's own
+    manifest (as ``LegacyStackSynthesizer`` writes it), or by the metadata that the CDK CLI asks for. One that
+    is not found stays out, and a review says so.
 
     Args:
         template: Template file, such as ``cdk.out/MyStack.template.json``.

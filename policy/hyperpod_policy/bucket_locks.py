@@ -65,7 +65,9 @@ def judge_lock(
         yield undetermined(
             holder,
             *path,
-            found=f"whether {guarded.words} denies {_some(open_actions + unclear)} depends on unresolved values",
+            found=(
+                f"whether {guarded.words} denies {_some(open_actions + unclear)} depends on unresolved values"
+            ),
             allowed=allowed,
         )
     else:

@@ -52,7 +52,7 @@ class GuardedBucket:
 
 
 def guarded_buckets(template: Template) -> list[GuardedBucket]:
-    """Return the lifecycle-script and checkpoint buckets of a template, recognised by how clusters use them."""
+    """Return the lifecycle-script and checkpoint buckets, recognised by how clusters use them."""
     return template.once(_guarded_buckets)
 
 

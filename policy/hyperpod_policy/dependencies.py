@@ -6,7 +6,7 @@ from hyperpod_policy.template import Resource
 
 
 def before(resource: Resource) -> set[str]:
-    """Return the keys of all resources that exist before a resource: everything it depends on, transitively."""
+    """Return the keys of all that a resource depends on, transitively."""
     found: set[str] = set()
     waiting = list(resource.dependencies())
     while waiting:

@@ -11,7 +11,7 @@ from hyperpod_policy.values import elements, same, truth
 
 
 def is_efa_lustre_exception(template: Template, rule: SecurityGroupRule, node_groups: Sequence[Any]) -> bool:
-    """Tell whether a rule of the nodes admits all traffic of an EFA-enabled file system that admits nobody else.
+    """Tell whether a rule admits all traffic of an EFA-enabled file system that admits nobody else.
 
     Args:
         template: Template under review.

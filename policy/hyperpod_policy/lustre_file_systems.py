@@ -13,7 +13,7 @@ FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 
 
 def lustre_file_systems(template: Template) -> list[Resource]:
-    """Return the Lustre file systems that a cluster names, that share a subnet with nodes, or that admit them."""
+    """Return the Lustre file systems that clusters name, that share a subnet with nodes, or admit them."""
     return template.once(_lustre_file_systems)
 
 

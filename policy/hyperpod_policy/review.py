@@ -27,8 +27,8 @@ def review(
 ) -> Report:
     """Review a template.
 
-    Parameters count with their default and with every allowed value, conditions that only deployment can decide
-    both ways: a finding says when it holds, if not always.
+    Parameters count with their default and with every allowed value, conditions that only deployment can
+    decide both ways: a finding says when it holds, if not always.
 
     Args:
         template: A decoded template, or documents that know their nested stacks, reviewed together.

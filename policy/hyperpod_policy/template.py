@@ -90,11 +90,13 @@ class Resource:
         for step in path:
             if isinstance(value, Unresolved):
                 return value
-            if isinstance(value, Mapping) and step in value:
-                value = value[step]
-            elif isinstance(step, int) and isinstance(value, list) and step < len(value):
+            if isinstance(value, Mapping):
+                value = value.get(step, NO_VALUE)
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
                 value = value[step]
             else:
+                return default
+            if value is NO_VALUE:
                 return default
         return value
 
@@ -132,7 +134,7 @@ class Resource:
         )
 
     def dependencies(self) -> Iterator[Resource]:
-        """Yield the resources that exist before it: ``DependsOn``, ``Ref``, ``Fn::GetAtt`` and ``Fn::Sub``."""
+        """Yield what exists before it: ``DependsOn``, ``Ref``, ``Fn::GetAtt`` and ``Fn::Sub``."""
         for key in self.template.named_by(self._scope, self.raw):
             found = self.template.by_key(key)
             if found is not None:
@@ -169,9 +171,9 @@ class _Scope:
 class Template:
     """Templates under review, in one world.
 
-    Resources of nested stacks stand beside those of their parents: a parameter of a nested stack resolves to what
-    the parent passes, ``Fn::GetAtt`` of a nested stack's output to what the output says, and ``Fn::ImportValue``
-    to an export of another template under review.
+    Resources of nested stacks stand beside those of their parents: a parameter of a nested stack resolves to
+    what the parent passes, ``Fn::GetAtt`` of a nested stack's output to what the output says, and
+    ``Fn::ImportValue`` to an export of another template under review.
     """
 
     def __init__(self, documents: Sequence[Document], *, world: World | None = None) -> None:
@@ -234,14 +236,14 @@ class Template:
         return resource if resource is not None and resource.exists else None
 
     def resource(self, value: Any, *types: str) -> Resource | None:
-        """Return the resource that a value refers to, if it is one of the template (and of one of the types)."""
+        """Return the resource of the template that a value refers to, if it has one of the types."""
         if not isinstance(value, Reference):
             return None
         found = self.by_key(value.resource)
         return found if found is not None and (not types or found.type in types) else None
 
     def spelled(self, value: Any) -> Any:
-        """Write a reference to a bucket or role that has a physical name with that name, as others would write it."""
+        """Write a reference to a bucket or role that has a physical name as others would, with the name."""
         if isinstance(value, Text):
             return concatenated(self.spelled(part) for part in value.parts)
         if not isinstance(value, Reference):
@@ -520,7 +522,7 @@ class Template:
     # Dependencies
 
     def named_by(self, scope: _Scope, raw: Mapping[str, Any]) -> frozenset[str]:
-        """Return the keys of the resources that a resource depends on, both branches of ``Fn::If`` included."""
+        """Return the keys of what a resource depends on, both branches of ``Fn::If`` included."""
         memo = f"{scope.key} {id(raw)}"
         if memo not in self._named:
             names: set[str] = set()

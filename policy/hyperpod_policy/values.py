@@ -12,8 +12,8 @@ from hyperpod_model.faults import UNKNOWN
 class Unresolved:
     """A value that exists only at deployment, and what is known about it.
 
-    Two are equal if they certainly stand for the same value; two that differ may still turn out to be the same
-    (see `same`).
+    Two are equal if they certainly stand for the same value; two that differ may still turn out to be the
+    same (see `same`).
     """
 
     __slots__ = ()
@@ -191,8 +191,8 @@ def one_attribute(value: Reference | str) -> str:
 def elements(value: Any) -> tuple[list[Any], bool]:
     """Return the elements of a list and whether these are all of them.
 
-    A single value counts as a list of one, as CloudFormation and IAM read it. So do text, references and imports;
-    other unresolved values may turn out to be lists of any length.
+    A single value counts as a list of one, as CloudFormation and IAM read it. So do text, references and
+    imports; other unresolved values may turn out to be lists of any length.
     """
     if value is None:
         return [], True
@@ -206,7 +206,7 @@ def elements(value: Any) -> tuple[list[Any], bool]:
 
 
 def truth(value: Any) -> bool | None:
-    """Read a boolean as CloudFormation does (``true`` and ``"true"``); ``None`` if unresolved or no boolean."""
+    """Read a boolean as CloudFormation does, text included; ``None`` if unresolved or no boolean."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lower() in ("true", "false"):
@@ -215,7 +215,7 @@ def truth(value: Any) -> bool | None:
 
 
 def integer(value: Any) -> int | None:
-    """Read an integer as CloudFormation does (``988`` and ``"988"``); ``None`` if unresolved or no integer."""
+    """Read an integer as CloudFormation does, text included; ``None`` if unresolved or no integer."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):

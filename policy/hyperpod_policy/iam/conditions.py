@@ -49,7 +49,8 @@ def holds(conditions: Sequence[Condition], context: Mapping[str, Any], *, free: 
 
     Args:
         conditions: Conditions of a statement.
-        context: What the request carries, by condition key in lower case; `ABSENT` for a key it does not carry.
+        context: What the request carries, by condition key in lower case; `ABSENT` for a key it does not
+            carry.
         free: What to answer for a key the context says nothing about, which the caller may choose.
 
     Returns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -13,19 +14,23 @@ _MANY: Final = "*"
 _ONE: Final = "?"
 
 
+@lru_cache(maxsize=16384)
 def every(pattern: Any, subject: Any, *, ignore_case: bool = False) -> bool | None:
     """Tell whether a pattern matches the subject, whatever an `Anything` in the subject stands for.
 
     Returns:
-        ``True`` or ``False`` if certain, ``None`` if it depends on what only deployment can tell, or matches some of
-        what the subject stands for.
+        ``True`` or ``False`` if certain, ``None`` if it depends on what only deployment can tell, or matches
+        some of what the subject stands for.
     """
+    if isinstance(pattern, str) and isinstance(subject, str) and not subject.startswith("arn:"):
+        return _expression(pattern, ignore_case).fullmatch(subject) is not None
     wanted, given = _tokens(pattern, ignore_case), _tokens(subject, ignore_case)
     if _matches(wanted, given, False, False):
         return True
     return None if _matches(wanted, given, True, True) else False
 
 
+@lru_cache(maxsize=16384)
 def some(pattern: Any, subject: Any, *, ignore_case: bool = False) -> bool | None:
     """Tell whether a pattern matches at least one of the values that the subject stands for."""
     wanted, given = _tokens(pattern, ignore_case), _tokens(subject, ignore_case)
@@ -69,6 +74,12 @@ class _Literal(str):
 
 
 @lru_cache(maxsize=4096)
+def _expression(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    text = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.compile(text, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+
+@lru_cache(maxsize=4096)
 def _text_tokens(text: str, literal: bool) -> tuple[_Token, ...]:
     if literal:
         return tuple(_Literal(char) if char in (_MANY, _ONE) else char for char in text)
@@ -108,7 +119,11 @@ def _matches(pattern: tuple[_Token, ...], subject: tuple[_Token, ...], anything:
     """
     if pattern == (_MANY,):
         return True
-    if pattern == subject and not any(isinstance(token, Anything) for token in subject):
+    start = _common_start(pattern, subject)
+    if start is None:
+        return False
+    pattern, subject = pattern[start:], subject[start:]
+    if not pattern and not subject:
         return True
 
     def free(token: _Token) -> bool:
@@ -143,6 +158,18 @@ def _matches(pattern: tuple[_Token, ...], subject: tuple[_Token, ...], anything:
                 row[j] = True
         reach = row
     return reach[-1]
+
+
+def _common_start(pattern: tuple[_Token, ...], subject: tuple[_Token, ...]) -> int | None:
+    """Return how many plain characters both begin with; ``None`` if the next ones differ."""
+    for position, (wanted, token) in enumerate(zip(pattern, subject, strict=False)):
+        if not isinstance(wanted, str) or not isinstance(token, str):
+            return position
+        if wanted in (_MANY, _ONE) and not isinstance(wanted, _Literal):
+            return position
+        if wanted != token:
+            return None
+    return min(len(pattern), len(subject))
 
 
 def _is_own_name(token: Unresolved) -> bool:

@@ -18,8 +18,8 @@ class Statement:
 
     Attributes:
         effect: ``Allow`` or ``Deny``.
-        principals: Pairs of kind (``AWS``, ``Service``, ``Federated``, ``CanonicalUser``, ``*``) and value; empty in
-            identity policies.
+        principals: Pairs of kind (``AWS``, ``Service``, ``Federated``, ``CanonicalUser``, ``*``) and value;
+            empty in identity policies.
         not_principal: Whether ``principals`` are the exceptions.
         actions: Patterns.
         not_action: Whether ``actions`` are the exceptions.
@@ -45,7 +45,7 @@ class Statement:
 
 
 def statements_of(holder: Resource, *path: str | int) -> Iterator[Statement | Unresolved]:
-    """Yield the statements of the policy document at a property; `Unresolved` for those the template cannot tell."""
+    """Yield the statements of a policy document; `Unresolved` for those the template cannot tell."""
     document = holder.get(*path)
     if isinstance(document, Unresolved):
         yield document

@@ -115,12 +115,13 @@ RULE = Rule(
     title="the nodes' execution role has no wildcards beyond the documented ones",
     severity="error",
     why=(
-        "On Slurm every user of the cluster acts with this role, on EKS every pod on the host network. What it may do "
-        "beyond the documented actions is what a single malicious job or package may do to the account."
+        "On Slurm every user of the cluster acts with this role, on EKS every pod on the host network. What "
+        "it may do beyond the documented actions is what a single malicious job or package may do to the "
+        "account."
     ),
     fix=(
-        "name the actions, and scope them to the buckets, keys, subnets and groups at hand; ExecutionRole has the "
-        "documented list"
+        "name the actions, and scope them to the buckets, keys, subnets and groups at hand; ExecutionRole "
+        "has the documented list"
     ),
     source="SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam; Service Authorization Reference",
     check=check,

@@ -77,10 +77,13 @@ RULE = Rule(
     title="only SageMaker assumes the nodes' execution role",
     severity="error",
     why=(
-        "The role writes checkpoints on Slurm and reads whatever jobs read. Every further principal that may assume it "
-        "is a way into the training without going through the cluster."
+        "The role writes checkpoints on Slurm and reads whatever jobs read. Every further principal that "
+        "may assume it is a way into the training without going through the cluster."
     ),
-    fix=f"let the trust policy allow sts:AssumeRole to the service {EXECUTION_ROLE_SERVICE} and to nobody else",
+    fix=(
+        f"let the trust policy allow sts:AssumeRole to the service {EXECUTION_ROLE_SERVICE} and to nobody "
+        "else"
+    ),
     source="SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam (execution role)",
     check=check,
 )

@@ -78,13 +78,16 @@ RULE = Rule(
     title="nodes cannot rewrite the lifecycle scripts from which they start",
     severity="error",
     why=(
-        "A job that can write the script bucket turns one compromised node into root on every node that is replaced "
-        "or updated later, long after the job has ended."
+        "A job that can write the script bucket turns one compromised node into root on every node that is "
+        "replaced or updated later, long after the job has ended."
     ),
     fix=(
-        "take the write actions out of the execution role's policies, and deny object writes in the bucket policy to "
-        "every principal but the upload's role; LifecycleScripts does both"
+        "take the write actions out of the execution role's policies, and deny object writes in the bucket "
+        "policy to every principal but the upload's role; LifecycleScripts does both"
     ),
-    source="SageMaker developer guide, HyperPod lifecycle scripts (run as root); IAM user guide, policy evaluation",
+    source=(
+        "SageMaker developer guide, HyperPod lifecycle scripts (run as root); IAM user guide, policy "
+        "evaluation"
+    ),
     check=check,
 )

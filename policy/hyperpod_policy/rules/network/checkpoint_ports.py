@@ -60,12 +60,13 @@ RULE = Rule(
     title="the ports of managed tiered checkpointing are open to the nodes' own security group alone",
     severity="error",
     why=(
-        "Nodes serve checkpoints from memory on these ports. Whoever reaches them can read model weights or hand the "
-        "nodes a checkpoint of their own, and a checkpoint is code: unpickling runs it on every training node."
+        "Nodes serve checkpoints from memory on these ports. Whoever reaches them can read model weights or "
+        "hand the nodes a checkpoint of their own, and a checkpoint is code: unpickling runs it on every "
+        "training node."
     ),
     fix=(
-        "narrow the rule to other ports, or take its source into the nodes' security group; for an EFA-enabled "
-        "file system use a security group that admits nobody but the nodes"
+        "narrow the rule to other ports, or take its source into the nodes' security group; for an "
+        "EFA-enabled file system use a security group that admits nobody but the nodes"
     ),
     source="SageMaker developer guide, managed-tier-checkpointing-setup (security group rules)",
     check=check,

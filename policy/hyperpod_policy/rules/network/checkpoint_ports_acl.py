@@ -155,12 +155,14 @@ RULE = Rule(
     title="the network ACL of accelerator subnets denies the checkpoint ports from outside",
     severity="warning",
     why=(
-        "Security groups can be widened by whoever may add a rule, in this stack or by hand. The network ACL is the "
-        "second lock in front of checkpoints in the nodes' memory; traffic within the subnet passes no ACL."
+        "Security groups can be widened by whoever may add a rule, in this stack or by hand. The network "
+        "ACL is the second lock in front of checkpoints in the nodes' memory; traffic within the subnet "
+        "passes no ACL."
     ),
     fix=(
-        "associate a network ACL whose first inbound rules deny these ports for 0.0.0.0/0 and ::/0, then allow the "
-        "rest; ClusterNetwork does. For an existing network acknowledge the finding after a look at its ACL"
+        "associate a network ACL whose first inbound rules deny these ports for 0.0.0.0/0 and ::/0, then "
+        "allow the rest; ClusterNetwork does. For an existing network acknowledge the finding after a look "
+        "at its ACL"
     ),
     source="VPC user guide, network ACLs; SageMaker developer guide, managed-tier-checkpointing-setup",
     check=check,

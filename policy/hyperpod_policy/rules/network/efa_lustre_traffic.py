@@ -31,12 +31,12 @@ RULE = Rule(
     title="opening the nodes to an EFA-enabled file system is acknowledged",
     severity="error",
     why=(
-        "An EFA-enabled file system needs all traffic between its security group and the nodes', which opens the "
-        "checkpoint ports to whatever else joins the file system's group, today or later."
+        "An EFA-enabled file system needs all traffic between its security group and the nodes', which "
+        "opens the checkpoint ports to whatever else joins the file system's group, today or later."
     ),
     fix=(
-        "acknowledge it with a reason that says why EFA is needed and who may join the file system's security group, "
-        "or turn EfaEnabled off and open the Lustre ports alone"
+        "acknowledge it with a reason that says why EFA is needed and who may join the file system's "
+        "security group, or turn EfaEnabled off and open the Lustre ports alone"
     ),
     source="FSx for Lustre user guide, limit-access-security-groups and efa-file-systems",
     check=check,

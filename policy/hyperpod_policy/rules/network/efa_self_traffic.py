@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hyperpod_policy.clusters import distinct, security_groups
+from hyperpod_policy.clusters import Used, distinct, security_groups
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.security_groups import SECURITY_GROUP, Direction, known_in_full, rules_of
 from hyperpod_policy.template import Template
@@ -18,37 +18,34 @@ _WORDS: dict[Direction, str] = {"ingress": "from", "egress": "to"}
 def check(template: Template) -> Iterator[Verdict]:
     """Judge each security group of nodes that have EFA interfaces."""
     for used, groups in distinct(security_groups(template)):
-        efa = [group.uses_efa for group in groups]
-        if True not in efa and None not in efa:
+        efa = {group.uses_efa for group in groups}
+        if efa <= {False}:
             continue
-        resource = template.resource(used.value, SECURITY_GROUP)
         for direction in ("ingress", "egress"):
-            answer = _has_self_rule(template, used.value, direction)
-            holder, path = (
-                (used.cluster, used.path) if resource is None else (resource, (_PROPERTIES[direction],))
-            )
-            allowed = (
-                f"EFA needs all traffic {_WORDS[direction]} the group itself, as a rule that names the group"
-            )
-            if answer:
-                yield passed(holder, *path, direction) if resource is None else passed(holder, *path)
-            elif answer is None or True not in efa:
-                unknown = (
-                    f"security group {used.value} is not in this template"
-                    if resource is None
-                    else f"no {direction} rule certainly is all traffic {_WORDS[direction]} {resource.logical_id}"
-                )
-                if True not in efa and answer is False:
-                    unknown = f"no {direction} rule for all traffic {_WORDS[direction]} the group itself, and whether "
-                    unknown += "its nodes have EFA is not known"
-                yield undetermined(
-                    holder,
-                    *path,
-                    found=f"{unknown} ({direction})" if resource is None else unknown,
-                    allowed=allowed,
-                )
-            else:
-                yield failed(holder, *path, found=_found(template, used.value, direction), allowed=allowed)
+            yield _judge(template, used, direction, surely=True in efa)
+
+
+def _judge(template: Template, used: Used, direction: Direction, *, surely: bool) -> Verdict:
+    side = _WORDS[direction]
+    allowed = f"EFA needs all traffic {side} the group itself, as a rule that names the group"
+    answer = _has_self_rule(template, used.value, direction)
+    resource = template.resource(used.value, SECURITY_GROUP)
+    if resource is None:
+        if answer:
+            return passed(used.cluster, *used.path)
+        found = f"whether {used.value} admits all traffic {side} itself is not in this template"
+        return undetermined(used.cluster, *used.path, found=found, allowed=allowed)
+    path = (_PROPERTIES[direction],)
+    if answer:
+        return passed(resource, *path)
+    if answer is None:
+        found = f"no {direction} rule certainly is all traffic {side} {resource.logical_id}"
+        return undetermined(resource, *path, found=found, allowed=allowed)
+    found = _found(template, used.value, direction)
+    if not surely:
+        found += ", and whether its nodes have EFA is not known"
+        return undetermined(resource, *path, found=found, allowed=allowed)
+    return failed(resource, *path, found=found, allowed=allowed)
 
 
 def _has_self_rule(template: Template, group: Any, direction: Direction) -> bool | None:
@@ -85,9 +82,9 @@ RULE = Rule(
     title="every security group of EFA nodes admits all traffic from and to itself",
     severity="error",
     why=(
-        "EFA traffic carries no IP addresses, so only rules that name the security group match it. HyperPod tests "
-        "EFA before any lifecycle script runs: cluster creation fails with an EFA health check error, or collectives "
-        "hang."
+        "EFA traffic carries no IP addresses, so only rules that name the security group match it. HyperPod "
+        "tests EFA before any lifecycle script runs: cluster creation fails with an EFA health check error, "
+        "or collectives hang."
     ),
     fix=(
         "add a rule with IpProtocol -1 whose peer is the group itself, for ingress and for egress "

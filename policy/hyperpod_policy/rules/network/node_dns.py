@@ -49,8 +49,8 @@ RULE = Rule(
     title="the VPC of the nodes resolves names",
     severity="error",
     why=(
-        "Nodes find S3, Systems Manager and the file system by name. Without resolution lifecycle scripts fail with "
-        "'Could not resolve host' and mounts hang."
+        "Nodes find S3, Systems Manager and the file system by name. Without resolution lifecycle scripts "
+        "fail with 'Could not resolve host' and mounts hang."
     ),
     fix="set EnableDnsSupport and EnableDnsHostnames of the VPC to true",
     source="VPC user guide, DNS attributes for your VPC; FSx for Lustre user guide, mounting file systems",

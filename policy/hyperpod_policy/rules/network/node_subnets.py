@@ -60,14 +60,16 @@ RULE = Rule(
     title="nodes are in private subnets",
     severity="error",
     why=(
-        "HyperPod nodes with several network cards get no public address, so that in a public subnet they reach "
-        "neither S3 nor Systems Manager, and instances that do get one stand on the internet. On EKS the service "
-        "supports private subnets only."
+        "HyperPod nodes with several network cards get no public address, so that in a public subnet they "
+        "reach neither S3 nor Systems Manager, and instances that do get one stand on the internet. On EKS "
+        "the service supports private subnets only."
     ),
     fix=(
         "set MapPublicIpOnLaunch to false and route the subnet through a NAT gateway or VPC endpoints; "
         "ClusterNetwork makes such a subnet"
     ),
-    source="SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites and sagemaker-hyperpod-prerequisites",
+    source=(
+        "SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites and sagemaker-hyperpod-prerequisites"
+    ),
     check=check,
 )

@@ -33,10 +33,12 @@ RULE = Rule(
     title="no security group of nodes is open to every address",
     severity="error",
     why=(
-        "Schedulers, elastic agents and debug servers on the nodes do not authenticate their callers. Whoever reaches "
-        "them runs code on every training node."
+        "Schedulers, elastic agents and debug servers on the nodes do not authenticate their callers. "
+        "Whoever reaches them runs code on every training node."
     ),
     fix="replace 0.0.0.0/0 or ::/0 by the security group that needs access, or remove the rule",
-    source="SageMaker developer guide, sagemaker-hyperpod-prerequisites; EC2 user guide, security group rules",
+    source=(
+        "SageMaker developer guide, sagemaker-hyperpod-prerequisites; EC2 user guide, security group rules"
+    ),
     check=check,
 )

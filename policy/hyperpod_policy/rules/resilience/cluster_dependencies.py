@@ -31,7 +31,9 @@ def check(template: Template) -> Iterator[Verdict]:
             yield failed(
                 cluster,
                 found=f"does not wait for {names}",
-                allowed="depends on policies, routes, security-group rules and script uploads that its nodes need",
+                allowed=(
+                    "depends on policies, routes, security-group rules and script uploads that its nodes need"
+                ),
             )
         else:
             yield passed(cluster)
@@ -70,14 +72,16 @@ RULE = Rule(
     title="the cluster is created after and deleted before everything its nodes need",
     severity="error",
     why=(
-        "CloudFormation knows references only. A cluster created beside its policies, routes, rules or scripts fails "
-        "with 'cannot assume the execution role', an EFA health check error or missing scripts; one deleted beside "
-        "them hangs in Deleting."
+        "CloudFormation knows references only. A cluster created beside its policies, routes, rules or "
+        "scripts fails with 'cannot assume the execution role', an EFA health check error or missing "
+        "scripts; one deleted beside them hangs in Deleting."
     ),
     fix=(
-        "add the resources to DependsOn of the cluster (in the CDK cluster.node.add_dependency(...) on the role, the "
-        "security group, the subnet's internet connectivity and the upload)"
+        "add the resources to DependsOn of the cluster (in the CDK cluster.node.add_dependency(...) on the "
+        "role, the security group, the subnet's internet connectivity and the upload)"
     ),
-    source="CloudFormation user guide, DependsOn attribute; SageMaker developer guide, HyperPod troubleshooting",
+    source=(
+        "CloudFormation user guide, DependsOn attribute; SageMaker developer guide, HyperPod troubleshooting"
+    ),
     check=check,
 )

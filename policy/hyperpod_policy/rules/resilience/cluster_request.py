@@ -65,8 +65,9 @@ RULE = Rule(
     title="the service takes the cluster's properties together",
     severity="error",
     why=(
-        "The CloudFormation schema accepts combinations that CreateCluster refuses, so that a deployment fails and "
-        "rolls back after the network and file system were made, or starts a cluster that can never train."
+        "The CloudFormation schema accepts combinations that CreateCluster refuses, so that a deployment "
+        "fails and rolls back after the network and file system were made, or starts a cluster that can "
+        "never train."
     ),
     fix="change the property as the finding says",
     source="SageMaker API reference, CreateCluster; developer guide, SageMaker HyperPod",

@@ -34,8 +34,8 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
     path = (*group.path, _MEMBER)
     found, complete = elements(group.properties.get(_MEMBER))
     allowed = (
-        f"deep health checks, or the tag {REPLACEMENT_WAIT_TAG} that says why not ('intolerable', or 'avoid' once the "
-        f"cluster is commissioned) on a cluster without {SPARE_NODES_TAG}"
+        f"deep health checks, or the tag {REPLACEMENT_WAIT_TAG} that says why not ('intolerable', or 'avoid' "
+        f"once the cluster is commissioned) on a cluster without {SPARE_NODES_TAG}"
     )
     if found:
         if (
@@ -46,9 +46,15 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
             yield failed(
                 group.cluster,
                 *path,
-                found=f"runs for group '{group.name}' although its {deep_health_check_hours()} hours are to be avoided",
+                found=(
+                    f"runs for group '{group.name}' although its {deep_health_check_hours()} hours are to be "
+                    "avoided"
+                ),
                 allowed="off once the first checks have passed",
-                fix="deploy again with commissioned=True (or without the checks) when the cluster is InService",
+                fix=(
+                    "deploy again with commissioned=True (or without the checks) when the cluster is "
+                    "InService"
+                ),
                 severity="warning",
             )
         else:
@@ -105,12 +111,12 @@ RULE = Rule(
     title="accelerated nodes pass deep health checks, or are declared to go without",
     severity="error",
     why=(
-        "A node with weak memory or a slow link passes the usual checks and then stalls the whole job. Deep health "
-        "checks find it before it takes work, at about two hours for each new node."
+        "A node with weak memory or a slow link passes the usual checks and then stalls the whole job. Deep "
+        "health checks find it before it takes work, at about two hours for each new node."
     ),
     fix=(
-        "set OnStartDeepHealthChecks on the group, or say why not: ResiliencePolicy chooses from spares and tolerable "
-        "waits, and leaves the tags"
+        "set OnStartDeepHealthChecks on the group, or say why not: ResiliencePolicy chooses from spares and "
+        "tolerable waits, and leaves the tags"
     ),
     source="SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-deep-health-checks",
     check=check,

@@ -58,12 +58,12 @@ RULE = Rule(
     title="the region offers the instance types",
     severity="error",
     why=(
-        "CreateCluster refuses a type that the region lacks, after everything else of the stack was made. The table of "
-        "offers comes from a price list and may lag behind."
+        "CreateCluster refuses a type that the region lacks, after everything else of the stack was made. "
+        "The table of offers comes from a price list and may lag behind."
     ),
     fix=(
-        "choose another region or type; if you know better, vouch for the type by name (unlisted_instance_types) and "
-        "acknowledge this finding with where you know it from"
+        "choose another region or type; if you know better, vouch for the type by name "
+        "(unlisted_instance_types) and acknowledge this finding with where you know it from"
     ),
     source="SageMaker pricing, HyperPod instance types by region",
     check=check,

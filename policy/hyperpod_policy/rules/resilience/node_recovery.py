@@ -32,10 +32,13 @@ RULE = Rule(
     title="HyperPod replaces broken nodes by itself",
     severity="error",
     why=(
-        "Without it HyperPod only labels a broken node. Jobs with auto-resume wait for a replacement that nobody orders, "
-        "while the rest of the cluster idles."
+        "Without it HyperPod only labels a broken node. Jobs with auto-resume wait for a replacement that "
+        "nobody orders, while the rest of the cluster idles."
     ),
-    fix="set NodeRecovery to Automatic, or acknowledge the finding with a reason and a plan who replaces nodes",
+    fix=(
+        "set NodeRecovery to Automatic, or acknowledge the finding with a reason and a plan who replaces "
+        "nodes"
+    ),
     source="SageMaker API reference, CreateCluster NodeRecovery; developer guide, HyperPod resiliency",
     check=check,
 )

@@ -38,10 +38,13 @@ RULE = Rule(
     title="requests to checkpoint and lifecycle-script buckets are logged elsewhere",
     severity="warning",
     why=(
-        "After a suspicious checkpoint the first question is who wrote it. Logs in the same bucket can be deleted by "
-        "whoever wrote it, and log delivery would need an exemption from the lock."
+        "After a suspicious checkpoint the first question is who wrote it. Logs in the same bucket can be "
+        "deleted by whoever wrote it, and log delivery would need an exemption from the lock."
     ),
-    fix="set LoggingConfiguration.DestinationBucketName to a log bucket that the log delivery service may write",
+    fix=(
+        "set LoggingConfiguration.DestinationBucketName to a log bucket that the log delivery service may "
+        "write"
+    ),
     source="S3 user guide, logging requests with server access logging",
     check=check,
 )

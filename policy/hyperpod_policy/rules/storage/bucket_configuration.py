@@ -20,7 +20,9 @@ def check(template: Template) -> Iterator[Verdict]:
             template,
             guarded,
             [Request(action, arn) for action in S3_BUCKET_CONFIGURATION_ACTIONS],
-            what="changes of the bucket's policy, versioning, encryption, lifecycle, replication and deletion",
+            what=(
+                "changes of the bucket's policy, versioning, encryption, lifecycle, replication and deletion"
+            ),
             listed="administrators",
         )
 
@@ -30,12 +32,14 @@ RULE = Rule(
     title="only listed administrators change the configuration of checkpoint and lifecycle-script buckets",
     severity="error",
     why=(
-        "A lock that its own victims can take off is none: whoever may put the bucket policy, replicate the bucket or "
-        "shorten its lifecycle reads, replaces or loses checkpoints in spite of the denial of writes."
+        "A lock that its own victims can take off is none: whoever may put the bucket policy, replicate the "
+        "bucket or shorten its lifecycle reads, replaces or loses checkpoints in spite of the denial of "
+        "writes."
     ),
     fix=(
         "add a Deny for all principals on the bucket, for every configuration action, with ArnNotEquals "
-        "aws:PrincipalArn listing the administrators by full ARN, the CloudFormation execution role among them"
+        "aws:PrincipalArn listing the administrators by full ARN, the CloudFormation execution role among "
+        "them"
     ),
     source="S3 user guide, bucket policies; Service Authorization Reference, Amazon S3",
     check=check,

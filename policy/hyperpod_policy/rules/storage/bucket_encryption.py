@@ -72,12 +72,15 @@ RULE = Rule(
     title="checkpoints are encrypted with a customer managed key that rotates",
     severity="error",
     why=(
-        "With keys of S3 whoever may read the bucket reads the weights. A key of its own is a second lock, shows every "
-        "use in CloudTrail, and can be taken away at once."
+        "With keys of S3 whoever may read the bucket reads the weights. A key of its own is a second lock, "
+        "shows every use in CloudTrail, and can be taken away at once."
     ),
     fix=(
-        "encrypt with aws:kms and a KMS key of the stack, with EnableKeyRotation true and a bucket key against the cost"
+        "encrypt with aws:kms and a KMS key of the stack, with EnableKeyRotation true and a bucket key "
+        "against the cost"
     ),
-    source="S3 user guide, using server-side encryption with AWS KMS keys; KMS developer guide, rotating keys",
+    source=(
+        "S3 user guide, using server-side encryption with AWS KMS keys; KMS developer guide, rotating keys"
+    ),
     check=check,
 )

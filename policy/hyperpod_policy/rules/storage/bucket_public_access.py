@@ -76,11 +76,13 @@ RULE = Rule(
     title="checkpoint and lifecycle-script buckets block public access and ACLs",
     severity="error",
     why=(
-        "Public access reads model weights or writes code for the nodes. ACLs admit other accounts without a trace in "
-        "the bucket policy. S3's defaults for new buckets are safe today, but nothing in the template keeps them so."
+        "Public access reads model weights or writes code for the nodes. ACLs admit other accounts without "
+        "a trace in the bucket policy. S3's defaults for new buckets are safe today, but nothing in the "
+        "template keeps them so."
     ),
     fix=(
-        "set all four members of PublicAccessBlockConfiguration to true and ObjectOwnership to BucketOwnerEnforced"
+        "set all four members of PublicAccessBlockConfiguration to true and ObjectOwnership to "
+        "BucketOwnerEnforced"
     ),
     source="S3 user guide, blocking public access and controlling ownership of objects",
     check=check,

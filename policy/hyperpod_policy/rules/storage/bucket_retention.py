@@ -50,8 +50,8 @@ RULE = Rule(
     title="checkpoint and lifecycle-script buckets outlive their stack",
     severity="error",
     why=(
-        "A deleted or replaced stack would take the training's only durable state with it, or the scripts from which "
-        "replacement nodes start."
+        "A deleted or replaced stack would take the training's only durable state with it, or the scripts "
+        "from which replacement nodes start."
     ),
     fix="set DeletionPolicy and UpdateReplacePolicy to Retain (in the CDK removal_policy=RETAIN)",
     source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy attributes",

@@ -59,8 +59,8 @@ RULE = Rule(
     severity="error",
     why="Scripts and checkpoints that travel in plain HTTP can be replaced on the way, and both run as code.",
     fix=(
-        "add a Deny of s3:* for all principals on the bucket and on its objects with Bool aws:SecureTransport false; "
-        "in the CDK enforce_ssl=True"
+        "add a Deny of s3:* for all principals on the bucket and on its objects with Bool "
+        "aws:SecureTransport false; in the CDK enforce_ssl=True"
     ),
     source="S3 user guide, security best practices (enforce encryption of data in transit)",
     check=check,

@@ -30,8 +30,8 @@ RULE = Rule(
     title="checkpoint and lifecycle-script buckets keep old versions",
     severity="error",
     why=(
-        "Without versions a job that overwrites or deletes the last good checkpoint, by mistake or on purpose, loses "
-        "weeks of training, and nobody can tell which script a node ran."
+        "Without versions a job that overwrites or deletes the last good checkpoint, by mistake or on "
+        "purpose, loses weeks of training, and nobody can tell which script a node ran."
     ),
     fix="set VersioningConfiguration.Status to Enabled, and expire noncurrent versions with a lifecycle rule",
     source="S3 user guide, retaining multiple versions of objects",

@@ -34,14 +34,17 @@ RULE = Rule(
     title="only listed principals write checkpoints and lifecycle scripts",
     severity="error",
     why=(
-        "Lifecycle scripts run as root on every node, and loading a checkpoint unpickles it, which runs code on every "
-        "training node. Whoever writes these buckets therefore owns the cluster; identity policies alone admit every "
-        "administrator and every role with s3:*."
+        "Lifecycle scripts run as root on every node, and loading a checkpoint unpickles it, which runs "
+        "code on every training node. Whoever writes these buckets therefore owns the cluster; identity "
+        "policies alone admit every administrator and every role with s3:*."
     ),
     fix=(
         "add a Deny for all principals on the bucket's objects, for every action that changes objects, with "
-        "ArnNotEquals aws:PrincipalArn listing the writers by full ARN; CheckpointBucket and LifecycleScripts do"
+        "ArnNotEquals aws:PrincipalArn listing the writers by full ARN; CheckpointBucket and "
+        "LifecycleScripts do"
     ),
-    source="IAM user guide, policy evaluation logic and aws:PrincipalArn; Python documentation, pickle (warning)",
+    source=(
+        "IAM user guide, policy evaluation logic and aws:PrincipalArn; Python documentation, pickle (warning)"
+    ),
     check=check,
 )

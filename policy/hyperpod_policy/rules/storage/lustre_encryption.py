@@ -45,8 +45,9 @@ RULE = Rule(
     title="the file system is encrypted with a customer managed key that rotates",
     severity="warning",
     why=(
-        "Training data and working checkpoints lie on it. FSx always encrypts, but with its own key anybody who may "
-        "restore a backup reads it; a key of its own is a second lock and leaves a trace of every use."
+        "Training data and working checkpoints lie on it. FSx always encrypts, but with its own key anybody "
+        "who may restore a backup reads it; a key of its own is a second lock and leaves a trace of every "
+        "use."
     ),
     fix="set KmsKeyId to a KMS key of the stack with EnableKeyRotation true; LustreFileSystem does",
     source="FSx for Lustre user guide, encryption at rest",

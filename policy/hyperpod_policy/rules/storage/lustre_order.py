@@ -39,10 +39,13 @@ RULE = Rule(
     title="the file system is created after the rules of its security groups",
     severity="error",
     why=(
-        "FSx tests its ports when it creates the file system. Rules that are resources of their own may come later, "
-        "and creation fails now and then with 'InvalidNetworkSettings'."
+        "FSx tests its ports when it creates the file system. Rules that are resources of their own may "
+        "come later, and creation fails now and then with 'InvalidNetworkSettings'."
     ),
     fix="add the rules to DependsOn of the file system; LustreFileSystem does",
-    source="FSx for Lustre user guide, limit-access-security-groups; CloudFormation user guide, DependsOn attribute",
+    source=(
+        "FSx for Lustre user guide, limit-access-security-groups; CloudFormation user guide, DependsOn "
+        "attribute"
+    ),
     check=check,
 )

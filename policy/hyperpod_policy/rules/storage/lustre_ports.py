@@ -100,12 +100,12 @@ RULE = Rule(
     title="nodes reach the file system on the Lustre ports",
     severity="error",
     why=(
-        "FSx refuses a file system whose security group is closed ('InvalidNetworkSettings', port 988), and a mount "
-        "from nodes without egress hangs until the lifecycle script times out."
+        "FSx refuses a file system whose security group is closed ('InvalidNetworkSettings', port 988), and "
+        "a mount from nodes without egress hangs until the lifecycle script times out."
     ),
     fix=(
-        f"open {_PORTS} between the nodes' security group and that of the file system, in both directions, and within "
-        "the latter; EfaSecurityGroup.allow_lustre does"
+        f"open {_PORTS} between the nodes' security group and that of the file system, in both directions, "
+        "and within the latter; EfaSecurityGroup.allow_lustre does"
     ),
     source="FSx for Lustre user guide, limit-access-security-groups",
     check=check,

@@ -32,7 +32,9 @@ def check(template: Template) -> Iterator[Verdict]:
             else:
                 yield failed(
                     file_system,
-                    found="is retained without a final backup, and costs what it cost until somebody deletes it",
+                    found=(
+                        "is retained without a final backup, and costs what it cost until somebody deletes it"
+                    ),
                     allowed="a final backup, or a reason to keep the file system itself",
                     severity="warning",
                 )
@@ -73,14 +75,17 @@ RULE = Rule(
     title="a file system that leaves its stack leaves its data behind",
     severity="error",
     why=(
-        "FSx takes no final backup of Lustre when CloudFormation deletes the file system: data and working checkpoints "
-        "are gone. A file system retained by itself blocks the deletion of its subnet, and without its key it is "
-        "unreadable."
+        "FSx takes no final backup of Lustre when CloudFormation deletes the file system: data and working "
+        "checkpoints are gone. A file system retained by itself blocks the deletion of its subnet, and "
+        "without its key it is unreadable."
     ),
     fix=(
-        "take a final backup before deletion (LustreFileSystem with removal=FINAL_BACKUP), or retain the file system "
-        "with everything it needs"
+        "take a final backup before deletion (LustreFileSystem with removal=FINAL_BACKUP), or retain the "
+        "file system with everything it needs"
     ),
-    source="FSx API reference, DeleteFileSystem SkipFinalBackup; CloudFormation user guide, DeletionPolicy attribute",
+    source=(
+        "FSx API reference, DeleteFileSystem SkipFinalBackup; CloudFormation user guide, DeletionPolicy "
+        "attribute"
+    ),
     check=check,
 )

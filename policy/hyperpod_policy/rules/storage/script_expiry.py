@@ -55,8 +55,8 @@ RULE = Rule(
     title="current lifecycle scripts never expire",
     severity="error",
     why=(
-        "Nodes fetch the scripts again at every replacement and software update, months after the upload. Once they "
-        "are gone or archived no node can be replaced."
+        "Nodes fetch the scripts again at every replacement and software update, months after the upload. "
+        "Once they are gone or archived no node can be replaced."
     ),
     fix="expire noncurrent versions and incomplete uploads only (NoncurrentVersionExpiration)",
     source="SageMaker developer guide, HyperPod lifecycle scripts; S3 user guide, lifecycle configuration",

@@ -1,0 +1,353 @@
+"""A template that keeps every promise, and the means to judge what tests make of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hyperpod_policy import Report, review
+from hyperpod_policy.registry import rule
+
+Template = dict[str, Any]
+
+WRITES = [
+    "s3:AbortMultipartUpload",
+    "s3:BypassGovernanceRetention",
+    "s3:DeleteObject*",
+    "s3:InitiateReplication",
+    "s3:ObjectOwnerOverrideToBucketOwner",
+    "s3:PutObject*",
+    "s3:Replicate*",
+    "s3:RestoreObject",
+    "s3:UpdateObject*",
+]
+CONFIGURATION = [
+    "s3:CreateBucketMetadata*",
+    "s3:DeleteBucket*",
+    "s3:PauseReplication",
+    "s3:Put*Configuration",
+    "s3:PutBucket*",
+    "s3:TagResource",
+    "s3:UntagResource",
+    "s3:UpdateBucket*",
+]
+
+
+def att(logical_id: str, attribute: str = "Arn") -> dict[str, Any]:
+    return {"Fn::GetAtt": [logical_id, attribute]}
+
+
+def ref(logical_id: str) -> dict[str, Any]:
+    return {"Ref": logical_id}
+
+
+def _objects(bucket: str) -> dict[str, Any]:
+    return {"Fn::Join": ["", [att(bucket), "/*"]]}
+
+
+def _administrator() -> dict[str, Any]:
+    return {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/cfn-exec-role"}
+
+
+def _bucket() -> dict[str, Any]:
+    return {
+        "Type": "AWS::S3::Bucket",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {
+            "PublicAccessBlockConfiguration": {
+                "BlockPublicAcls": True,
+                "BlockPublicPolicy": True,
+                "IgnorePublicAcls": True,
+                "RestrictPublicBuckets": True,
+            },
+            "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+            "BucketEncryption": {
+                "ServerSideEncryptionConfiguration": [
+                    {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": att("Key")}}
+                ]
+            },
+            "VersioningConfiguration": {"Status": "Enabled"},
+            "LoggingConfiguration": {"DestinationBucketName": ref("Logs"), "LogFilePrefix": "x/"},
+            "LifecycleConfiguration": {
+                "Rules": [{"Status": "Enabled", "NoncurrentVersionExpiration": {"NoncurrentDays": 30}}]
+            },
+        },
+    }
+
+
+def _bucket_policy(bucket: str, writer: str) -> dict[str, Any]:
+    def deny(actions: Any, resource: Any, condition: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "Effect": "Deny",
+            "Principal": "*",
+            "Action": actions,
+            "Resource": resource,
+            "Condition": condition,
+        }
+
+    return {
+        "Type": "AWS::S3::BucketPolicy",
+        "Properties": {
+            "Bucket": ref(bucket),
+            "PolicyDocument": {
+                "Version": "2012-10-17",
+                "Statement": [
+                    deny("s3:*", [att(bucket), _objects(bucket)], {"Bool": {"aws:SecureTransport": "false"}}),
+                    deny(
+                        list(CONFIGURATION),
+                        att(bucket),
+                        {"ArnNotEquals": {"aws:PrincipalArn": [_administrator()]}},
+                    ),
+                    deny(
+                        list(WRITES), _objects(bucket), {"ArnNotEquals": {"aws:PrincipalArn": [att(writer)]}}
+                    ),
+                ],
+            },
+        },
+    }
+
+
+def _rule(direction: str, group: str, peer: str, protocol: str = "-1", **ports: int) -> dict[str, Any]:
+    side = "SourceSecurityGroupId" if direction == "Ingress" else "DestinationSecurityGroupId"
+    return {
+        "Type": f"AWS::EC2::SecurityGroup{direction}",
+        "Properties": {
+            "GroupId": att(group, "GroupId"),
+            side: ref(peer),
+            "IpProtocol": protocol,
+            **ports,
+        },
+    }
+
+
+def _lustre_rules() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, ports in (("988", (988, 988)), ("1018", (1018, 1023))):
+        span = {"FromPort": ports[0], "ToPort": ports[1]}
+        found[f"LustreFromNodes{name}"] = _rule("Ingress", "LustreGroup", "NodeGroup", "tcp", **span)
+        found[f"LustreFromItself{name}"] = _rule("Ingress", "LustreGroup", "LustreGroup", "tcp", **span)
+        found[f"LustreToItself{name}"] = _rule("Egress", "LustreGroup", "LustreGroup", "tcp", **span)
+        found[f"NodesToLustre{name}"] = _rule("Egress", "NodeGroup", "LustreGroup", "tcp", **span)
+    return found
+
+
+def _acl_entry(number: int, action: str, cidr: dict[str, str], **more: Any) -> dict[str, Any]:
+    return {
+        "Type": "AWS::EC2::NetworkAclEntry",
+        "Properties": {
+            "NetworkAclId": ref("Acl"),
+            "RuleNumber": number,
+            "RuleAction": action,
+            "Egress": False,
+            **cidr,
+            **more,
+        },
+    }
+
+
+def _acl() -> dict[str, Any]:
+    found: dict[str, Any] = {"Acl": {"Type": "AWS::EC2::NetworkAcl", "Properties": {"VpcId": ref("Vpc")}}}
+    number = 0
+    for family, cidr in (("4", {"CidrBlock": "0.0.0.0/0"}), ("6", {"Ipv6CidrBlock": "::/0"})):
+        for protocol, first, last in ((6, 9200, 9200), (17, 9209, 9240)):
+            number += 1
+            span = {"From": first, "To": last}
+            found[f"Deny{number}"] = _acl_entry(number, "deny", cidr, Protocol=protocol, PortRange=span)
+        found[f"Allow{family}"] = _acl_entry(100 + number, "allow", cidr, Protocol=-1)
+    found["AclAssociation"] = {
+        "Type": "AWS::EC2::SubnetNetworkAclAssociation",
+        "Properties": {"SubnetId": ref("Subnet"), "NetworkAclId": ref("Acl")},
+    }
+    return found
+
+
+def _network() -> dict[str, Any]:
+    return {
+        "Vpc": {
+            "Type": "AWS::EC2::VPC",
+            "Properties": {
+                "CidrBlock": "10.0.0.0/16",
+                "EnableDnsSupport": True,
+                "EnableDnsHostnames": True,
+            },
+        },
+        "Subnet": {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {
+                "VpcId": ref("Vpc"),
+                "CidrBlock": "10.0.0.0/17",
+                "AvailabilityZoneId": "usw2-az1",
+                "MapPublicIpOnLaunch": False,
+            },
+        },
+        "RouteTable": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": ref("Vpc")}},
+        "RouteTableAssociation": {
+            "Type": "AWS::EC2::SubnetRouteTableAssociation",
+            "Properties": {"SubnetId": ref("Subnet"), "RouteTableId": ref("RouteTable")},
+        },
+        "Route": {
+            "Type": "AWS::EC2::Route",
+            "Properties": {
+                "RouteTableId": ref("RouteTable"),
+                "DestinationCidrBlock": "0.0.0.0/0",
+                "NatGatewayId": ref("Nat"),
+            },
+        },
+        "Nat": {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": "subnet-0123456789abcdef0"}},
+        "InternetGateway": {"Type": "AWS::EC2::InternetGateway"},
+        "NodeGroup": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "nodes", "VpcId": ref("Vpc")},
+        },
+        "SelfIngress": _rule("Ingress", "NodeGroup", "NodeGroup"),
+        "SelfEgress": _rule("Egress", "NodeGroup", "NodeGroup"),
+        "LustreGroup": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "file system", "VpcId": ref("Vpc")},
+        },
+        **_lustre_rules(),
+        **_acl(),
+    }
+
+
+def _storage() -> dict[str, Any]:
+    return {
+        "Key": {"Type": "AWS::KMS::Key", "Properties": {"EnableKeyRotation": True}},
+        "Logs": {"Type": "AWS::S3::Bucket"},
+        "Scripts": _bucket(),
+        "ScriptsPolicy": _bucket_policy("Scripts", "UploadRole"),
+        "Checkpoints": _bucket(),
+        "CheckpointsPolicy": _bucket_policy("Checkpoints", "NodeRole"),
+        "UploadRole": {"Type": "AWS::IAM::Role", "Properties": {}},
+        "Upload": {
+            "Type": "Custom::CDKBucketDeployment",
+            "Properties": {"DestinationBucketName": ref("Scripts"), "DestinationBucketKeyPrefix": "abc"},
+        },
+        "FileSystem": {
+            "Type": "AWS::FSx::FileSystem",
+            "DependsOn": [*_lustre_rules()],
+            "Properties": {
+                "FileSystemType": "LUSTRE",
+                "StorageCapacity": 4800,
+                "KmsKeyId": att("Key"),
+                "SubnetIds": [ref("Subnet")],
+                "SecurityGroupIds": [att("LustreGroup", "GroupId")],
+                "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
+            },
+        },
+        "FinalBackup": {"Type": "Custom::FinalBackup", "Properties": {"FileSystemId": ref("FileSystem")}},
+    }
+
+
+def _identity() -> dict[str, Any]:
+    return {
+        "NodeRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"Service": "sagemaker.amazonaws.com"},
+                            "Action": "sts:AssumeRole",
+                        }
+                    ]
+                },
+                "ManagedPolicyArns": [
+                    {
+                        "Fn::Sub": "arn:${AWS::Partition}:iam::aws:policy/"
+                        "AmazonSageMakerClusterInstanceRolePolicy"
+                    }
+                ],
+            },
+        },
+        "NodePolicy": {
+            "Type": "AWS::IAM::ManagedPolicy",
+            "Properties": {
+                "Roles": [ref("NodeRole")],
+                "PolicyDocument": {
+                    "Statement": [
+                        {"Effect": "Allow", "Action": "s3:GetObject", "Resource": _objects("Scripts")},
+                        {
+                            "Effect": "Allow",
+                            "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+                            "Resource": _objects("Checkpoints"),
+                        },
+                        {"Effect": "Allow", "Action": "ec2:DescribeSubnets", "Resource": "*"},
+                    ]
+                },
+            },
+        },
+    }
+
+
+def _cluster() -> dict[str, Any]:
+    def group(name: str, kind: str, instance_type: str, count: int, **more: Any) -> dict[str, Any]:
+        return {
+            "InstanceGroupName": name,
+            "InstanceType": instance_type,
+            "InstanceCount": count,
+            "ExecutionRole": att("NodeRole"),
+            "LifeCycleConfig": {
+                "SourceS3Uri": {"Fn::Join": ["", ["s3://", ref("Scripts"), "/abc"]]},
+                "OnInitComplete": "on_init_complete.sh",
+            },
+            "SlurmConfig": {"NodeType": kind, **more.pop("SlurmConfig", {})},
+            **more,
+        }
+
+    return {
+        "Cluster": {
+            "Type": "AWS::SageMaker::Cluster",
+            "DependsOn": [
+                "NodePolicy",
+                "SelfIngress",
+                "SelfEgress",
+                "Route",
+                "RouteTableAssociation",
+                "Upload",
+            ],
+            "Properties": {
+                "ClusterName": "llm-train",
+                "NodeRecovery": "Automatic",
+                "NodeProvisioningMode": "Continuous",
+                "Orchestrator": {"Slurm": {}},
+                "VpcConfig": {"SecurityGroupIds": [ref("NodeGroup")], "Subnets": [ref("Subnet")]},
+                "InstanceGroups": [
+                    group("controller", "Controller", "ml.m5.2xlarge", 1),
+                    group(
+                        "workers",
+                        "Compute",
+                        "ml.p5.48xlarge",
+                        16,
+                        ThreadsPerCore=1,
+                        OnStartDeepHealthChecks=["InstanceStress", "InstanceConnectivity"],
+                        SlurmConfig={"PartitionNames": ["train"]},
+                    ),
+                ],
+                "Tags": [{"Key": "hyperpod:spare-nodes", "Value": "1"}],
+            },
+        }
+    }
+
+
+_COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster()}}
+
+
+@pytest.fixture
+def template() -> Template:
+    """A template that keeps every promise, for a test to break."""
+    return copy.deepcopy(_COMPLIANT)
+
+
+@pytest.fixture
+def judge() -> Callable[..., Report]:
+    """Judge a template by one rule."""
+
+    def apply(rule_id: str, template: Template, **more: Any) -> Report:
+        return review(template, rules=[rule(rule_id)], **more)
+
+    return apply

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "OpenIngress"
+
+
+def _admit(template, **source):
+    template["Resources"]["Extra"] = {
+        "Type": "AWS::EC2::SecurityGroupIngress",
+        "Properties": {
+            "GroupId": {"Ref": "NodeGroup"},
+            "IpProtocol": "tcp",
+            "FromPort": 22,
+            "ToPort": 22,
+            **source,
+        },
+    }
+
+
+def test_groups_only_complies(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    "source", [{"CidrIp": "0.0.0.0/0"}, {"CidrIpv6": "::/0"}, {"CidrIp": "128.0.0.0/1"}], ids=str
+)
+def test_every_address_fails(judge, template, source):
+    _admit(template, **source)
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "Extra"
+    assert "admits tcp 22 from" in finding.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"CidrIp": "10.0.0.0/8"},
+        {"CidrIpv6": "fd00::/8"},
+        {"SourceSecurityGroupId": "sg-0123456789abcdef0"},
+        {"SourcePrefixListId": "pl-0123456789abcdef0"},
+    ],
+    ids=str,
+)
+def test_narrower_sources_are_left_alone(judge, template, source):
+    _admit(template, **source)
+    assert judge(ID, template).findings == ()
+
+
+def test_an_imported_range_is_undetermined(judge, template):
+    _admit(template, CidrIp={"Fn::ImportValue": "office"})
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "admits tcp 22 from import office" in report.text()
+
+
+def test_the_range_of_the_vpc_is_known(judge, template):
+    _admit(template, CidrIp={"Fn::GetAtt": ["Vpc", "CidrBlock"]})
+    assert judge(ID, template).findings == ()
+
+
+def test_an_open_range_from_a_mapping_fails(judge, template):
+    template["Mappings"] = {"Ranges": {"admin": {"cidr": "0.0.0.0/0"}}}
+    _admit(template, CidrIp={"Fn::FindInMap": ["Ranges", "admin", "cidr"]})
+    assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_mapping_with_an_unknown_key_is_undetermined(judge, template):
+    template["Mappings"] = {"Ranges": {"us-east-1": {"cidr": "10.0.0.0/8"}}}
+    _admit(template, CidrIp={"Fn::FindInMap": ["Ranges", {"Ref": "AWS::Region"}, "cidr"]})
+    assert judge(ID, template).outcome(ID) == "undetermined"

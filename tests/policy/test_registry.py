@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+
+import hyperpod_policy.rules
+import pytest
+from hyperpod_policy import review
+from hyperpod_policy.registry import RULES, rule
+
+REGION = "us-west-2"
+ONLY_FOR_EXCEPTIONS = {"EfaLustreTraffic"}
+
+
+def _modules():
+    for found in pkgutil.walk_packages(hyperpod_policy.rules.__path__, "hyperpod_policy.rules."):
+        if not found.ispkg:
+            yield importlib.import_module(found.name)
+
+
+def test_every_rule_module_is_registered():
+    assert {module.RULE.id for module in _modules()} == {found.id for found in RULES}
+
+
+def test_rule_ids_are_unique_and_can_be_acknowledged():
+    ids = [found.id for found in RULES]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Z][A-Za-z0-9]+", rule_id) for rule_id in ids)
+
+
+@pytest.mark.parametrize("found", RULES, ids=lambda found: found.id)
+def test_a_rule_says_all_that_a_reader_needs(found):
+    assert found.title
+    assert not found.title.endswith(".")
+    assert found.why.endswith(".")
+    assert found.fix
+    assert not found.fix.endswith(".")
+    assert found.source
+
+
+@pytest.mark.parametrize("found", RULES, ids=lambda found: found.id)
+def test_a_rule_has_a_test_file_of_its_own(found, request):
+    module = next(module for module in _modules() if module.RULE.id == found.id)
+    concern, name = module.__name__.split(".")[-2:]
+    assert (request.path.parent / concern / f"test_{name}.py").is_file()
+
+
+def test_the_compliant_template_keeps_every_promise(template):
+    report = review(template, region=REGION)
+    assert report.findings == ()
+    outcomes = {found.id: report.outcome(found.id) for found in RULES}
+    assert {rule_id for rule_id, outcome in outcomes.items() if outcome != "pass"} == ONLY_FOR_EXCEPTIONS
+
+
+def test_a_template_without_cluster_has_no_verdicts(template):
+    del template["Resources"]["Cluster"]
+    assert review(template, region=REGION).verdicts == ()
+
+
+def test_an_unknown_rule_is_named():
+    with pytest.raises(LookupError, match="no rule 'Nonsense'; rules: EfaSelfTraffic, "):
+        rule("Nonsense")
