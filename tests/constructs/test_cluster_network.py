@@ -763,3 +763,10 @@ def test_the_handler_reports_why_it_failed(closing: Any) -> None:
     (answer,) = closing(_event("Create"))
     assert (answer.status, answer.physical_id) == ("FAILED", "sg-1")
     assert "UnauthorizedOperation" in answer.reason
+
+
+def test_a_network_of_our_own_leaves_no_warning() -> None:
+    stack = _stack(env=OREGON)
+    _network(stack)
+    Annotations.from_stack(stack).has_no_warning("*", Match.any_value())
+    Annotations.from_stack(stack).has_no_error("*", Match.any_value())

@@ -636,3 +636,64 @@ def test_works_with_an_account_and_a_region() -> None:
     stack = Stack(App(), "Network", env=Environment(account="123456789012", region="us-west-2"))
     _group(stack)
     Template.from_stack(stack).resource_count_is("AWS::EC2::SecurityGroup", 1)
+
+
+def test_refuses_the_checkpoint_ports_when_the_peer_asks() -> None:
+    stack = _stack()
+    group = _group(stack)
+    peer = ec2.SecurityGroup(stack, "Peer", vpc=group_vpc(stack), allow_all_outbound=False)
+    with pytest.raises(RuntimeError, match=REFUSED):
+        peer.connections.allow_to(group, ec2.Port.tcp(TIERED_TCP.first))
+
+
+def test_whatever_depends_on_the_group_waits_for_all_of_its_rules() -> None:
+    stack = _stack()
+    group = _group(stack)
+    consumer = CfnResource(stack, "Consumer", type="Some::Consumer::Type")
+    consumer.node.add_dependency(group)
+    peer = ec2.SecurityGroup.from_security_group_id(stack, "Peer", "sg-0123456789abcdef0")
+    group.connections.allow_from(peer, ec2.Port.tcp(22))
+    group.add_named_egress("Late", peer=peer, port=ec2.Port.tcp(80), description="late")
+    resources = Template.from_stack(stack).to_json()["Resources"]
+    rules = {name for name, resource in resources.items() if "SecurityGroup" in resource["Type"]}
+    assert len(rules) == 6
+    assert rules == set(resources["Consumer"]["DependsOn"])
+
+
+def test_nodes_of_a_later_stack_reach_a_file_system_through_an_alias_of_its_group() -> None:
+    app = App()
+    storage, cluster = _stack(app, "Storage"), Stack(app, "Cluster")
+    file_system_group = ec2.SecurityGroup(storage, "FileSystem", vpc=_vpc(storage), allow_all_outbound=False)
+    group = _group(cluster)
+    alias = ec2.SecurityGroup.from_security_group_id(cluster, "Alias", file_system_group.security_group_id)
+    group.allow_efa_lustre(alias)
+    app.synth()
+    assert [stack.node.path for stack in cluster.dependencies] == ["Storage"]
+    assert storage.dependencies == []
+    file_system_group.add_ingress_rule(ec2.Peer.ipv4("10.9.0.0/16"), ec2.Port.tcp(22))
+    with pytest.raises(RuntimeError, match="must admit nobody but itself"):
+        app.synth(force=True)
+
+
+def test_the_template_is_the_same_in_a_stage_and_under_all_feature_flags(
+    recommended_feature_flags: dict[str, Any],
+) -> None:
+    def resources(scope: Construct) -> Any:
+        stack = Stack(scope, "Network")
+        group = _group(stack)
+        group.connections.allow_from(ec2.Peer.ipv4("10.0.0.0/8"), ec2.Port.tcp(22), "bastion")
+        group.allow_lustre(
+            ec2.SecurityGroup(
+                stack,
+                "FileSystem",
+                vpc=group_vpc(stack),
+                allow_all_outbound=False,
+                disable_inline_rules=False,
+                description="file system",
+            )
+        )
+        return Template.from_stack(stack).to_json()["Resources"]
+
+    expected = resources(App())
+    assert resources(App(context=recommended_feature_flags)) == expected
+    assert resources(Stage(App(), "Prod")) == expected
