@@ -326,10 +326,9 @@ class TestVerdicts:
         assert locked.log_verdict(without_key) == "deny"
 
     def test_every_action_on_buckets_and_objects_is_judged(self, locked: Locked) -> None:
-        """Against the Service Authorization Reference in cfn-lint: a new action fails here until it is judged."""
-        table = json.loads((Path(AdditionalSpecs.__file__).parent / "Policies.json").read_text())["s3"][
-            "Actions"
-        ]
+        """Against the Service Authorization Reference in cfn-lint: a new action fails here until judged."""
+        reference = json.loads((Path(AdditionalSpecs.__file__).parent / "Policies.json").read_text())
+        table = reference["s3"]["Actions"]
         outsider = {
             (action, kind): locked.verdict(
                 role_request(

@@ -11,7 +11,7 @@ import os
 import sys
 
 
-def main(resource_config, parameters_file, *addresses):
+def main(resource_config: str, parameters_file: str, *addresses: str) -> int:
     """Print the node whose address is among the given ones."""
     with open(resource_config, encoding="utf-8") as file:
         config = json.load(file)
