@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aws_cdk import CfnOutput, CfnParameter, CfnResource, Reference, Stack, Token, Tokenization
+from aws_cdk import CfnOutput, CfnResource, Reference, Stack, Token, Tokenization
 from aws_cdk import aws_ec2 as ec2
 from constructs import IConstruct
 
@@ -118,9 +118,6 @@ class GroupIdentity:
         target = reference_target(group_id)
         if target is not None and target.node.path == self._target.node.path:
             return True
-        if isinstance(target, CfnParameter):
-            nested = Stack.of(target)
-            return self._is_passed(nested.resolve(target.logical_id), nested)
         return self._is_written_as(stack.resolve(group_id), stack)
 
     def _is_passed(self, name: Any, nested: Stack) -> bool:
