@@ -188,7 +188,7 @@ class TestLock:
         assert own.verdict(role_request("s3:GetObject", own.object_arn, ADMINISTRATOR)) == "silent"
 
     def test_what_the_upload_does_is_not_denied(self, own: Uploaded) -> None:
-        """Whatever the CDK allows its handler on the bucket, our denials leave to it, but for the configuration."""
+        """What the upload calls is allowed by the CDK's grants and not denied by the lock."""
         (policy,) = (
             policy["Properties"]["PolicyDocument"]
             for policy in resources(own.template, "AWS::IAM::Policy").values()
@@ -445,7 +445,7 @@ def test_cloudformation_accepts_the_template(own: Uploaded) -> None:
 
 
 def test_feature_flags_change_nothing_of_ours() -> None:
-    """The CDK's own function of the upload differs by flags; everything that this construct makes does not."""
+    """The CDK's own function of the upload differs by flags; all that this construct makes does not."""
 
     def build(context: dict[str, Any]) -> Template:
         env = Environment(account=ACCOUNT, region=REGION)
