@@ -93,12 +93,13 @@ class LustreFileSystem(Construct):
             ``PERSISTENT_2``. None for scratch types only.
         deployment_type: Default ``PERSISTENT_2``. ``PERSISTENT_1``, ``SCRATCH_1`` or ``SCRATCH_2`` otherwise.
         efa_enabled: Whether nodes with EFA reach it through EFA. Default False. Cannot be changed later.
-        data_compression_type: ``LZ4`` by default, which costs no throughput to speak of; or ``NONE``.
+        data_compression_type: ``LZ4`` by default, or ``NONE``.
         backup_retention_days: Days that daily automatic backups are kept, 0 to 90. Default 7 where the
             deployment type has backups, else 0. They are deleted together with the file system.
-        kms_key: Key for data at rest. Default a new one with rotation, which outlives the stack. Scratch
-            types take none.
-        removal: What becomes of the data when the file system leaves the stack. Default ``RETAIN``.
+        kms_key: Key for data at rest and for backups, which it must outlive. Default a new one with rotation,
+            which outlives the stack. Scratch types take none.
+        removal: What becomes of the data when the file system leaves the stack. Default ``FINAL_BACKUP``,
+            which scratch types refuse: they have no backups.
 
     Raises:
         InvalidInputError: For settings that FSx does not take together.
@@ -119,7 +120,7 @@ class LustreFileSystem(Construct):
         data_compression_type: str = "LZ4",
         backup_retention_days: int | None = None,
         kms_key: kms.IKey | None = None,
-        removal: FileSystemRemoval = FileSystemRemoval.RETAIN,
+        removal: FileSystemRemoval = FileSystemRemoval.FINAL_BACKUP,
     ) -> None:
         super().__init__(scope, id)
         chosen = DEPLOYMENT_TYPES.get(deployment_type)

@@ -1,4 +1,4 @@
-"""A file system for the nodes, backed up before its stack deletes it."""
+"""A file system for the nodes that outlives its stack."""
 
 from aws_cdk import App, CfnOutput, Stack
 
@@ -18,7 +18,7 @@ file_system = LustreFileSystem(
     client_security_groups=[nodes],
     storage_capacity_gib=4800,
     throughput_mbps_per_tib=250,
-    removal=FileSystemRemoval.FINAL_BACKUP,
+    removal=FileSystemRemoval.RETAIN,
 )
 CfnOutput(stack, "MountSource", value=f"{file_system.dns_name}@tcp:/{file_system.mount_name}")
 app.synth()

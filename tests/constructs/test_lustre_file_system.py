@@ -17,7 +17,7 @@ from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFile
 from hyperpod_model.catalog.ports import LUSTRE
 from hyperpod_model.faults import InvalidInputError
 
-FINAL_BACKUP = {"removal": FileSystemRemoval.FINAL_BACKUP}
+RETAIN = {"removal": FileSystemRemoval.RETAIN}
 RULE_TYPES = ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
 
 
@@ -59,7 +59,7 @@ def _one(template: Template, resource_type: str) -> tuple[str, dict[str, Any]]:
 def template() -> Template:
     stack = _stack()
     network = _own_network(stack)
-    _file_system(stack, network, client_security_groups=[_nodes(stack, network)])
+    _file_system(stack, network, client_security_groups=[_nodes(stack, network)], **RETAIN)
     return Template.from_stack(stack)
 
 
@@ -209,7 +209,7 @@ def _retained(template: Template) -> set[str]:
     }
 
 
-def test_by_default_it_is_retained_with_all_that_it_needs(template: Template) -> None:
+def test_a_retained_file_system_keeps_all_that_it_needs(template: Template) -> None:
     resources = template.to_json()["Resources"]
     own_rules = {
         name
@@ -243,7 +243,7 @@ def test_a_network_of_another_stack_is_retained_with_it() -> None:
     app = App()
     network_stack, storage_stack = _stack(app, "Network"), _stack(app, "Storage")
     network = _own_network(network_stack)
-    _file_system(storage_stack, network, client_security_groups=[_nodes(network_stack, network)])
+    _file_system(storage_stack, network, client_security_groups=[_nodes(network_stack, network)], **RETAIN)
     app.synth()
     assert {"AWS::EC2::VPC", "AWS::EC2::Subnet"} <= _retained(Template.from_stack(network_stack))
     assert [stack.node.path for stack in storage_stack.dependencies] == ["Network"]
@@ -253,14 +253,14 @@ def test_a_second_range_of_the_vpc_is_retained_with_it() -> None:
     stack = _stack()
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1, nat_gateways=0)
     ec2.CfnVPCCidrBlock(vpc, "More", vpc_id=vpc.vpc_id, cidr_block="10.1.0.0/16")
-    _file_system(stack, {"vpc": vpc, "subnet": vpc.isolated_subnets[0]})
+    _file_system(stack, {"vpc": vpc, "subnet": vpc.isolated_subnets[0]}, **RETAIN)
     retained = _retained(Template.from_stack(stack))
     assert {"AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::VPCCidrBlock"} <= retained
 
 
 def test_a_network_of_somebody_else_is_not_touched() -> None:
     stack = _stack()
-    _file_system(stack)
+    _file_system(stack, **RETAIN)
     assert "AWS::FSx::FileSystem" in _retained(Template.from_stack(stack))
 
 
@@ -268,11 +268,11 @@ def test_a_network_of_somebody_else_is_not_touched() -> None:
 def final_backup() -> Template:
     stack = _stack()
     network = _own_network(stack)
-    _file_system(stack, network, client_security_groups=[_nodes(stack, network)], **FINAL_BACKUP)
+    _file_system(stack, network, client_security_groups=[_nodes(stack, network)])
     return Template.from_stack(stack)
 
 
-def test_a_final_backup_is_taken_before_the_file_system_is_deleted(final_backup: Template) -> None:
+def test_by_default_a_final_backup_is_taken_before_the_file_system_is_deleted(final_backup: Template) -> None:
     name, file_system = _one(final_backup, "AWS::FSx::FileSystem")
     assert file_system["DeletionPolicy"] == "Delete"
     _, backup = _one(final_backup, "Custom::FinalBackup")
@@ -325,7 +325,7 @@ def test_the_template_of_network_and_storage_has_no_errors(
             {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 50},
         ),
         (
-            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None},
+            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None, **RETAIN},
             {
                 "DeploymentType": "SCRATCH_2",
                 "PerUnitStorageThroughput": Match.absent(),
@@ -346,7 +346,7 @@ def test_options_reach_the_file_system(options: dict[str, Any], expected: dict[s
 
 def test_a_scratch_file_system_has_no_key() -> None:
     stack = _stack()
-    file_system = _file_system(stack, deployment_type="SCRATCH_2", throughput_mbps_per_tib=None)
+    file_system = _file_system(stack, deployment_type="SCRATCH_2", throughput_mbps_per_tib=None, **RETAIN)
     template = Template.from_stack(stack)
     template.resource_count_is("AWS::KMS::Key", 0)
     template.has_resource_properties("AWS::FSx::FileSystem", {"KmsKeyId": Match.absent()})
@@ -375,7 +375,7 @@ def test_takes_the_users_key() -> None:
         ({"data_compression_type": "GZIP"}, r"data_compression_type: must be one of NONE, LZ4, got 'GZIP'"),
         ({"backup_retention_days": 365}, r"backup_retention_days: must be from 0 .* to 90, got 365"),
         (
-            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None, **FINAL_BACKUP},
+            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None},
             r"removal: SCRATCH_2 has no backups, so no final one; retain it or use PERSISTENT_1",
         ),
         (
@@ -395,7 +395,11 @@ def test_a_key_for_a_scratch_file_system_is_refused() -> None:
         InvalidInputError, match=r"kms_key: SCRATCH_2 is always encrypted with a key of the service"
     ):
         _file_system(
-            stack, deployment_type="SCRATCH_2", throughput_mbps_per_tib=None, kms_key=kms.Key(stack, "Key")
+            stack,
+            deployment_type="SCRATCH_2",
+            throughput_mbps_per_tib=None,
+            kms_key=kms.Key(stack, "Key"),
+            **RETAIN,
         )
 
 
@@ -494,7 +498,7 @@ def test_the_template_is_the_same_in_a_stage_and_under_all_feature_flags(
 
 def test_works_with_an_account_and_a_region() -> None:
     stack = _stack(env=Environment(account="123456789012", region="us-west-2"))
-    _file_system(stack, _own_network(stack), **FINAL_BACKUP)
+    _file_system(stack, _own_network(stack))
     Template.from_stack(stack).resource_count_is("AWS::FSx::FileSystem", 1)
 
 
