@@ -51,32 +51,25 @@ class MountableFileSystem(Protocol):
 
 
 class HyperPodClusterBase(Resource):
-    """What can be done with a cluster, be it made here or imported."""
+    """What can be done with a cluster, be it made here or imported.
 
-    def __init__(self, scope: Construct, id: str) -> None:
-        super().__init__(scope, id)
-        self._cluster_arn = ""
-        self._cluster_name = ""
+    Attributes:
+        cluster_arn: ARN of the cluster.
+        cluster_name: Name of the cluster.
+    """
 
-    @property
-    def cluster_arn(self) -> str:
-        """ARN of the cluster."""
-        return self._cluster_arn
-
-    @property
-    def cluster_name(self) -> str:
-        """Name of the cluster."""
-        return self._cluster_name
+    cluster_arn: str
+    cluster_name: str
 
     @property
     def cluster_id(self) -> str:
         """The 12 characters at the end of the ARN, which are not the name."""
-        return Fn.select(1, Fn.split("/", self._cluster_arn))
+        return Fn.select(1, Fn.split("/", self.cluster_arn))
 
     @property
     def log_group_name(self) -> str:
         """CloudWatch log group of the nodes, which the nodes create."""
-        return log_group_name(self._cluster_name, self.cluster_id)
+        return log_group_name(self.cluster_name, self.cluster_id)
 
     def session_target(self, *, group: str, instance_id: str) -> str:
         """Return the target for ``aws ssm start-session`` with a node.
@@ -96,7 +89,7 @@ class HyperPodClusterBase(Resource):
             *actions: IAM actions that take a cluster as resource, such as ``sagemaker:DescribeCluster``.
         """
         return iam.Grant.add_to_principal(
-            grantee=grantee, actions=list(actions), resource_arns=[self._cluster_arn]
+            grantee=grantee, actions=list(actions), resource_arns=[self.cluster_arn]
         )
 
     def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -184,7 +177,7 @@ class HyperPodCluster(HyperPodClusterBase):
         unlisted_instance_types: Collection[str] | None = None,
     ) -> None:
         super().__init__(scope, id)
-        self._cluster_name = cluster_name
+        self.cluster_name = cluster_name
         self._groups = tuple(instance_groups)
         self._orchestrator = orchestrator
         roles = [execution_role, *(group.execution_role for group in self._groups)]
@@ -223,7 +216,7 @@ class HyperPodCluster(HyperPodClusterBase):
             **cluster_properties(request),
             tags=[CfnTag(key=tag["Key"], value=tag["Value"]) for tag in request["Tags"]],
         )
-        self._cluster_arn = self._resource.attr_cluster_arn
+        self.cluster_arn = self._resource.attr_cluster_arn
         self._wait_for(
             *self._own_roles,
             *([] if subnets is None else subnets),
@@ -259,10 +252,7 @@ class HyperPodCluster(HyperPodClusterBase):
                     )
                 ]
             )
-        imported = HyperPodClusterBase(scope, id)
-        imported._cluster_arn = cluster_arn
-        imported._cluster_name = cluster_name
-        return imported
+        return _ImportedCluster(scope, id, cluster_arn=cluster_arn, cluster_name=cluster_name)
 
     @property
     def instance_groups(self) -> tuple[InstanceGroup, ...]:
@@ -310,7 +300,7 @@ class HyperPodCluster(HyperPodClusterBase):
             raise InvalidInputError(
                 [
                     Fault(
-                        (f"cluster {self._cluster_name!r}",),
+                        (f"cluster {self.cluster_name!r}",),
                         f"grant to {_path_of(grantee)!r}, a role of its own nodes, makes a dependency cycle; "
                         "add a policy whose resource is Stack.format_arn(service='sagemaker', "
                         "resource='cluster', resource_name='*')",
@@ -354,7 +344,7 @@ class HyperPodCluster(HyperPodClusterBase):
         all_tags = [*tags.items(), *self._resilience.to_tags().items()]
         return without_absent(
             {
-                "ClusterName": self._cluster_name,
+                "ClusterName": self.cluster_name,
                 "InstanceGroups": groups,
                 "NodeProvisioningMode": node_provisioning_mode,
                 "NodeRecovery": self._resilience.node_recovery,
@@ -439,7 +429,7 @@ class HyperPodCluster(HyperPodClusterBase):
             self,
             "SpareNodes",
             value=str(self._resilience.spare_nodes),
-            description=f"Spare nodes of cluster {self._cluster_name}: {self._resilience.consequence}",
+            description=f"Spare nodes of cluster {self.cluster_name}: {self._resilience.consequence}",
         )
         if self._resilience.commissioning_is_due:
             Annotations.of(self).add_warning_v2(
@@ -447,6 +437,13 @@ class HyperPodCluster(HyperPodClusterBase):
                 "deep health checks are on until the cluster is commissioned: once the first have passed, "
                 "deploy again with commissioned=True, or every replacement node waits for them too",
             )
+
+
+class _ImportedCluster(HyperPodClusterBase):
+    def __init__(self, scope: Construct, id: str, *, cluster_arn: str, cluster_name: str) -> None:
+        super().__init__(scope, id)
+        self.cluster_arn = cluster_arn
+        self.cluster_name = cluster_name
 
 
 def _path_of(grantee: Any) -> str:

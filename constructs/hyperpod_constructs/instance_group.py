@@ -100,10 +100,7 @@ class InstanceGroup:
     unlisted_instance_type: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("deep_health_checks", "partition_names"):
-            values = getattr(self, name)
-            if isinstance(values, list):
-                object.__setattr__(self, name, tuple(values))
+        self._freeze_lists()
         request = known_values(self.to_request(execution_role_arn=UNKNOWN))
         faults = self._own_faults(request)
         if not faults:
@@ -169,6 +166,18 @@ class InstanceGroup:
             }
         )
 
+    def _freeze_lists(self) -> None:
+        faults = []
+        for name in ("deep_health_checks", "partition_names"):
+            values = getattr(self, name)
+            if isinstance(values, (list, tuple)):
+                object.__setattr__(self, name, tuple(values))
+            elif values is not None:
+                label = group_label(known_values({"InstanceGroupName": self.name}))
+                faults.append(Fault((label,), f"{name} must be a list, got {values!r}"))
+        if faults:
+            raise InvalidInputError(faults)
+
     def _own_faults(self, request: dict[str, Any]) -> list[Fault]:
         label = (group_label(request),)
         faults = []
@@ -180,9 +189,6 @@ class InstanceGroup:
                     "use SlurmNodeType.COMPUTE or SlurmNodeType.of(...)",
                 )
             )
-        for name in ("deep_health_checks", "partition_names"):
-            if isinstance(getattr(self, name), str):
-                faults.append(Fault(label, f"{name} must be a list, got the text {getattr(self, name)!r}"))
         if self.secondary_volume_kms_key is not None and self.secondary_volume_gib is None:
             faults.append(
                 Fault(

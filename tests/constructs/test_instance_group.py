@@ -217,7 +217,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         {"deep_health_checks": ["MultiNodeTrainingValidation"]},
         "'workers': deep_health_checks[0] 'MultiNodeTrainingValidation' is known to the API only; ",
     ),
-    ({"deep_health_checks": "InstanceStress"}, "'workers': deep_health_checks must be a list, got the text "),
+    ({"deep_health_checks": "InstanceStress"}, "'workers': deep_health_checks must be a list, got 'Inst"),
     ({"training_plan_arn": "plan"}, "'workers': training_plan_arn must have 50 to 2048 characters, got 4"),
     ({"training_plan_arn": "x" * 60}, "'workers': training_plan_arn must be a training plan ARN, got "),
     ({"image_id": "ami-1"}, "'workers': image_id must have 7 to 21 characters, got 5"),
@@ -241,7 +241,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         "'workers': partition_names must name exactly 1 partition in a Compute group, got 0",
     ),
     ({"partition_names": ["a", "b"]}, "'workers': partition_names must have 0 to 1 items, got 2"),
-    ({"partition_names": "train"}, "'workers': partition_names must be a list, got the text 'train'"),
+    ({"partition_names": "train"}, "'workers': partition_names must be a list, got 'train'"),
     (
         {"partition_names": ["dev"]},
         "'workers': partition_names[0] 'dev' is taken: HyperPod makes it and puts ",
@@ -281,6 +281,30 @@ def test_scripts_are_checked() -> None:
         "instance group 'workers': lifecycle_scripts.entry_point must be the name of a file under "
         "source_s3_uri, got '/main.sh'",
     ]
+
+
+VALUES = [
+    "name",
+    "instance_type",
+    "instance_count",
+    "min_instance_count",
+    "threads_per_core",
+    "training_plan_arn",
+]
+VALUES += [
+    "image_id",
+    "secondary_volume_size_gib",
+    "deep_health_checks",
+    "partition_names",
+    "slurm_node_type",
+]
+
+
+@pytest.mark.parametrize("prop", VALUES)
+@pytest.mark.parametrize("garbage", [1.5, {"a": 1}, [[]], object(), True])
+def test_any_garbage_is_a_fault_and_no_other_exception(prop: str, garbage: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        workers(**{prop: garbage})
 
 
 def test_all_faults_come_together() -> None:

@@ -50,9 +50,9 @@ def named_types(group: Mapping[str, Any]) -> Iterator[tuple[FaultPath, str]]:
             yield ("InstanceRequirements", "InstanceTypes", index), name
 
 
-def listed_type(name: str) -> InstanceType | None:
+def listed_type(name: Any) -> InstanceType | None:
     """Return what the catalog knows of a type, ``None`` where it does not list it."""
-    return instance_types().get(name)
+    return instance_types().get(name) if isinstance(name, str) else None
 
 
 def _check_choice(group: Mapping[str, Any]) -> list[Fault]:

@@ -156,9 +156,7 @@ def _check_range(value: int, field: RequestField, path: FaultPath) -> list[Fault
 def _bounds(field: RequestField) -> str:
     if field.max is None:
         return f"at least {field.min}"
-    if field.min is None:
-        return f"at most {field.max}"
-    return f"{field.min} to {field.max}" if field.min != field.max else f"exactly {field.min}"
+    return f"{field.min} to {field.max}"
 
 
 def matches(pattern: str, value: str) -> bool:

@@ -589,6 +589,7 @@ def test_legal_requests_have_no_faults(make: Any, region: str | None) -> None:
 
 
 LEFT_ALONE: list[tuple[str, Any, list[tuple[Any, ...]]]] = [
+    ("an empty list of storage", slurm_request, [(*VOLUMES, [])]),
     ("no login group", slurm_request, [(*LOGIN, ABSENT)]),
     ("several login instances", slurm_request, [(*LOGIN, "InstanceCount", 3)]),
     ("minimum equal to count", slurm_request, [(*WORKERS, "MinInstanceCount", 16)]),
@@ -724,6 +725,21 @@ def test_every_path_is_of_the_request() -> None:
             assert not fault.message[0].isupper() or fault.message.startswith(("HyperPod", "Karpenter")), (
                 fault
             )
+
+
+def test_groups_without_names_are_no_duplicates() -> None:
+    request = changed(
+        slurm_request(), (*LOGIN, "InstanceGroupName", ABSENT), (*WORKERS, "InstanceGroupName", ABSENT)
+    )
+    assert lines(check_cluster(request)) == [
+        f"error: InstanceGroups[{index}].InstanceGroupName: is required" for index in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("arn", ["a", "a:b:c"])
+def test_a_malformed_plan_is_a_fault_of_shape_only(arn: str) -> None:
+    faults = check_cluster(changed(slurm_request(), (*WORKERS, "TrainingPlanArn", arn)), region="us-west-2")
+    assert [fault.message for fault in faults] == [f"must have 50 to 2048 characters, got {len(arn)}"]
 
 
 class TestInstanceGroupAlone:

@@ -44,6 +44,8 @@ def test_the_checks_are_those_that_cloudformation_knows() -> None:
 @pytest.mark.parametrize(
     ("spares", "wait", "expected"),
     [
+        ("2", "avoid", ["spare_nodes: must be a whole number, got '2'"]),
+        (None, "avoid", ["spare_nodes: must be a whole number, got None"]),
         (-1, "avoid", ["spare_nodes: must be 0 or more, got -1"]),
         (
             0,

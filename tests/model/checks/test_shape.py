@@ -201,3 +201,34 @@ def test_tags_take_letters_of_any_script() -> None:
 def test_none_counts_as_absent() -> None:
     group = {"InstanceGroupName": "g", "InstanceCount": 1, "ExecutionRole": UNKNOWN, "ThreadsPerCore": None}
     assert check_shape(group, instance_group()) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "fault"),
+    [
+        ({"-a": "b"}, "-a: must be a Kubernetes label key, got '-a'"),
+        ({"a": "-b"}, "a: must be a Kubernetes label value, got '-b'"),
+    ],
+)
+def test_keys_and_values_of_maps(labels: dict[str, str], fault: str) -> None:
+    field = instance_group().at("KubernetesConfig", "Labels")
+    assert [str(one) for one in check_shape(labels, field)] == [fault]
+
+
+def test_a_number_without_a_maximum() -> None:
+    field = instance_group().at(
+        "ScheduledUpdateConfig", "DeploymentConfig", "RollingUpdatePolicy", "MaximumBatchSize", "Value"
+    )
+    assert [str(one) for one in check_shape(0, field)] == ["must be at least 1, got 0"]
+
+
+def test_a_pattern_that_cannot_be_read_is_no_silent_pass() -> None:
+    with pytest.raises(ValueError, match="expected one repeated character class"):
+        matches(r"\p{L}+x", "ax")
+
+
+def test_there_is_no_such_field() -> None:
+    with pytest.raises(
+        LookupError, match="no field 'Nonesuch' in a CreateCluster request; fields: ClusterName, "
+    ):
+        cluster_request().at("Nonesuch")
