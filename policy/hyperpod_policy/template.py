@@ -111,14 +111,14 @@ class Resource:
         return self._scope.root
 
     @property
-    def deletion_policy(self) -> str:
-        """``DeletionPolicy``, by default ``Delete``."""
-        return str(self.raw.get("DeletionPolicy", "Delete"))
+    def deletion_policy(self) -> Any:
+        """``DeletionPolicy``, by default ``Delete``; unresolved if a language extension computes it."""
+        return self.template.resolve(self.raw.get("DeletionPolicy", "Delete"), self._scope)
 
     @property
-    def update_replace_policy(self) -> str:
-        """``UpdateReplacePolicy``, by default ``Delete``."""
-        return str(self.raw.get("UpdateReplacePolicy", "Delete"))
+    def update_replace_policy(self) -> Any:
+        """``UpdateReplacePolicy``, by default ``Delete``; unresolved if a language extension computes it."""
+        return self.template.resolve(self.raw.get("UpdateReplacePolicy", "Delete"), self._scope)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -346,6 +346,7 @@ class Template:
         if not isinstance(declared, Mapping):
             return Parameter(scope.key + name)
         kind = str(declared.get("Type", "String"))
+        unknown = Parameter(scope.key + name, many=kind == "CommaDelimitedList" or "List<" in kind)
         if name in scope.document.parameters:
             return _typed(scope.document.parameters[name], kind)
         if scope.parent is not None and scope.stack is not None:
@@ -353,7 +354,7 @@ class Template:
             if isinstance(passed, Mapping) and name in passed:
                 return _typed(self.resolve(passed[name], scope.parent), kind)
         if kind.startswith("AWS::SSM::Parameter::Value"):
-            return Parameter(scope.key + name)
+            return unknown
         default = declared.get("Default")
         allowed = declared.get("AllowedValues")
         if isinstance(allowed, list) and allowed:
@@ -362,7 +363,7 @@ class Template:
             if len(values) > 1:
                 return _Options([_typed(value, kind) for value in values])
             return _typed(values[0], kind)
-        return Parameter(scope.key + name) if default is None else _typed(default, kind)
+        return unknown if default is None else _typed(default, kind)
 
     def _get_att(self, argument: Any, scope: _Scope) -> Any:
         if isinstance(argument, str):

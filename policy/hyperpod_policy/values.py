@@ -37,9 +37,15 @@ class Reference(Unresolved):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Unresolved):
-    """A parameter without a value that the template could tell."""
+    """A parameter without a value that the template could tell.
+
+    Attributes:
+        name: Its name, with the nested stacks around it.
+        many: Whether its type is a list.
+    """
 
     name: str
+    many: bool = False
 
     def __str__(self) -> str:
         return f"parameter {self.name.rpartition('/')[2]}"
@@ -177,6 +183,8 @@ def same(one: Any, other: Any) -> bool | None:
         if isinstance(one, Mapping | list) or isinstance(other, Mapping | list):
             return None if not (resolved(one) and resolved(other)) else False
         return scalar_text(one) == scalar_text(other)
+    if {type(one), type(other)} == {Imported, Reference}:
+        return False  # a stack cannot import what it makes itself
     kinds = (Reference, str)
     if isinstance(one, kinds) and isinstance(other, kinds) and (one_attribute(one) == one_attribute(other)):
         return False
@@ -191,12 +199,14 @@ def one_attribute(value: Reference | str) -> str:
 def elements(value: Any) -> tuple[list[Any], bool]:
     """Return the elements of a list and whether these are all of them.
 
-    A single value counts as a list of one, as CloudFormation and IAM read it. So do text, references and
-    imports; other unresolved values may turn out to be lists of any length.
+    A single value counts as a list of one, as CloudFormation and IAM read it. So does an unresolved value
+    that is no list; the others may turn out to have any length.
     """
     if value is None:
         return [], True
-    if isinstance(value, Text | Reference | Imported | Dynamic):
+    if isinstance(value, Text | Reference | Imported | Dynamic | Pseudo):
+        return [value], True
+    if isinstance(value, Parameter) and not value.many:
         return [value], True
     if isinstance(value, Unresolved):
         return [], False

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from hyperpod_policy import Report, review
 from hyperpod_policy.registry import rule
 
@@ -66,7 +67,12 @@ def _bucket() -> dict[str, Any]:
             "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
             "BucketEncryption": {
                 "ServerSideEncryptionConfiguration": [
-                    {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": att("Key")}}
+                    {
+                        "ServerSideEncryptionByDefault": {
+                            "SSEAlgorithm": "aws:kms",
+                            "KMSMasterKeyID": att("Key"),
+                        }
+                    }
                 ]
             },
             "VersioningConfiguration": {"Status": "Enabled"},

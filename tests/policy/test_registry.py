@@ -4,8 +4,9 @@ import importlib
 import pkgutil
 import re
 
-import hyperpod_policy.rules
 import pytest
+
+import hyperpod_policy.rules
 from hyperpod_policy import review
 from hyperpod_policy.registry import RULES, rule
 

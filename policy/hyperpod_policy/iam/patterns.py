@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved
+from hyperpod_policy.values import Anything, Imported, Pseudo, Reference, Text, Unresolved
 
 _Token: TypeAlias = "str | Unresolved"
 
@@ -19,15 +19,14 @@ def every(pattern: Any, subject: Any, *, ignore_case: bool = False) -> bool | No
     """Tell whether a pattern matches the subject, whatever an `Anything` in the subject stands for.
 
     Returns:
-        ``True`` or ``False`` if certain, ``None`` if it depends on what only deployment can tell, or matches
-        some of what the subject stands for.
+        ``True`` or ``False`` if certain, ``None`` if it depends on what only deployment can tell.
     """
     if isinstance(pattern, str) and isinstance(subject, str) and not subject.startswith("arn:"):
         return _expression(pattern, ignore_case).fullmatch(subject) is not None
     wanted, given = _tokens(pattern, ignore_case), _tokens(subject, ignore_case)
     if _matches(wanted, given, False, False):
         return True
-    return None if _matches(wanted, given, True, True) else False
+    return None if _matches(wanted, given, False, True) else False
 
 
 @lru_cache(maxsize=16384)
@@ -178,5 +177,10 @@ def _is_own_name(token: Unresolved) -> bool:
 
 
 def _may_hold(token: _Token, part: _Token) -> bool:
-    """Whether a part may be in what a token stands for: an account id or region has no separators."""
-    return not (isinstance(token, Pseudo) and part in (":", "/"))
+    """Whether a part may be in what a token stands for.
+
+    An account id or region has no separators, and a stack cannot import what it makes itself.
+    """
+    if isinstance(token, Pseudo):
+        return part not in (":", "/")
+    return not (isinstance(token, Imported) and isinstance(part, Reference))

@@ -63,7 +63,12 @@ def test_an_inline_rule_fails_at_its_place(judge, template):
         {"IpProtocol": "udp", "FromPort": 9200, "ToPort": 9208, **VPC},
         {"IpProtocol": "tcp", "FromPort": 9209, "ToPort": 9240, **VPC},
         {"IpProtocol": "icmp", "FromPort": -1, "ToPort": -1, **VPC},
-        {"IpProtocol": "tcp", "FromPort": 988, "ToPort": 1023, "SourceSecurityGroupId": "sg-0123456789abcdef0"},
+        {
+            "IpProtocol": "tcp",
+            "FromPort": 988,
+            "ToPort": 1023,
+            "SourceSecurityGroupId": "sg-0123456789abcdef0",
+        },
     ],
     ids=str,
 )

@@ -27,9 +27,7 @@ def test_open_egress_does_not_stand_in_for_the_self_rule(judge, template):
         {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
     ]
     (finding,) = judge(ID, template).failures
-    assert (
-        "all traffic to 0.0.0.0/0; an address range does not stand in for the group" in finding.message
-    )
+    assert "all traffic to 0.0.0.0/0; an address range does not stand in for the group" in finding.message
 
 
 def test_no_egress_at_all_says_what_cloudformation_adds(judge, template):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_policy.buckets import guarded_buckets
-from hyperpod_policy.rule import Rule, Verdict, failed, passed
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
+from hyperpod_policy.values import Unresolved
 
 _KEEPING = {
     "DeletionPolicy": ("Retain", "RetainExceptOnCreate"),
@@ -18,18 +19,21 @@ def check(template: Template) -> Iterator[Verdict]:
     """Judge the deletion and replacement policies of each guarded bucket."""
     for guarded in guarded_buckets(template):
         bucket = guarded.bucket
+        policies = {
+            "DeletionPolicy": bucket.deletion_policy,
+            "UpdateReplacePolicy": bucket.update_replace_policy,
+        }
+        unclear = [name for name, value in policies.items() if isinstance(value, Unresolved)]
         lost = [
-            name
-            for name, value in (
-                ("DeletionPolicy", bucket.deletion_policy),
-                ("UpdateReplacePolicy", bucket.update_replace_policy),
-            )
-            if value not in _KEEPING[name]
+            name for name, value in policies.items() if name not in unclear and value not in _KEEPING[name]
         ]
         emptied = _is_emptied(template, guarded.bucket.key)
         if lost:
             found = f"{guarded.words} is deleted by its {' and its '.join(lost)}"
             yield failed(bucket, found=found, allowed="both are Retain")
+        elif unclear:
+            found = f"{' and '.join(unclear)} of {guarded.words} is unresolved"
+            yield undetermined(bucket, found=found, allowed="both are Retain")
         elif emptied is not None:
             found = f"{guarded.words} is emptied by {emptied} when the stack goes"
             yield failed(bucket, found=found, allowed="nothing deletes its objects")

@@ -7,9 +7,9 @@ from typing import Any
 
 from hyperpod_policy.lustre_file_systems import lustre_file_systems, referenced_keys
 from hyperpod_policy.networks import SUBNET, vpc_of
-from hyperpod_policy.rule import Rule, Verdict, failed, passed
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Reference, elements
+from hyperpod_policy.values import Reference, Unresolved, elements
 
 _RETAINING = ("Retain", "RetainExceptOnCreate")
 
@@ -17,7 +17,13 @@ _RETAINING = ("Retain", "RetainExceptOnCreate")
 def check(template: Template) -> Iterator[Verdict]:
     """Judge what becomes of each file system at the end."""
     for file_system in lustre_file_systems(template):
-        if file_system.deletion_policy in _RETAINING:
+        if isinstance(file_system.deletion_policy, Unresolved):
+            yield undetermined(
+                file_system,
+                found=f"DeletionPolicy is {file_system.deletion_policy}",
+                allowed="a final backup, or retained together with what it needs",
+            )
+        elif file_system.deletion_policy in _RETAINING:
             lost = [
                 needed.logical_id
                 for needed in _needed(template, file_system)

@@ -21,7 +21,7 @@ def check(template: Template) -> Iterator[Verdict]:
         bucket = guarded.bucket
         rules, complete = elements(bucket.get("LifecycleConfiguration", "Rules"))
         verdicts: list[Verdict] = []
-        if not complete:
+        if not complete or any(isinstance(rule, Unresolved) for rule in rules):
             verdicts.append(
                 undetermined(
                     bucket,

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "ExecutionRolePrivileges"
+
+
+def _allow(template, **statement):
+    template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {"Effect": "Allow", **statement}
+    )
+
+
+def test_documented_actions_comply(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ({"Action": "*", "Resource": "*"}, "allows *"),
+        ({"Action": "s3:*", "Resource": {"Fn::GetAtt": "Checkpoints.Arn"}}, "allows s3:*"),
+        ({"Action": ["iam:PassRole"], "Resource": "arn:aws:iam::1:role/x"}, "allows iam:PassRole"),
+        ({"NotAction": "iam:*", "Resource": "*"}, "every action but those in NotAction"),
+        ({"Action": "s3:PutObject", "NotResource": "arn:aws:s3:::x"}, "but those in NotResource"),
+        ({"Action": "s3:PutObject", "Resource": "*"}, "allows s3:PutObject on *"),
+        ({"Action": "s3:Get*", "Resource": "arn:aws:s3:::*"}, "allows s3:Get* on arn:aws:s3:::*"),
+        (
+            {"Action": "s3:GetObject", "Resource": "arn:aws:s3:::*/*"},
+            "allows s3:GetObject on arn:aws:s3:::*/*",
+        ),
+        (
+            {"Action": "kms:Decrypt", "Resource": {"Fn::Sub": "arn:aws:kms:*:${AWS::AccountId}:key/*"}},
+            "allows kms:Decrypt on",
+        ),
+        ({"Action": "sts:AssumeRole", "Resource": "*"}, "allows sts:AssumeRole on *"),
+    ],
+    ids=str,
+)
+def test_wildcards_fail(judge, template, statement, words):
+    _allow(template, **statement)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("NodePolicy", ("PolicyDocument", "Statement", 3))
+    assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "NodeRole"}]}},
+        {"Type": "AWS::IAM::RolePolicy", "Properties": {"RoleName": {"Ref": "NodeRole"}}},
+        {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"Roles": [{"Ref": "NodeRole"}]}},
+    ],
+    ids=lambda holder: holder["Type"],
+)
+def test_every_kind_of_policy_counts(judge, template, holder):
+    holder["Properties"]["PolicyDocument"] = {
+        "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}
+    }
+    template["Resources"]["Extra"] = holder
+    assert {finding.logical_id for finding in judge(ID, template).failures} == {"Extra"}
+
+
+def test_inline_policies_count(judge, template):
+    template["Resources"]["NodeRole"]["Properties"]["Policies"] = [
+        {"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}
+    ]
+    (finding,) = judge(ID, template).failures
+    assert finding.path == ("Policies", 0, "PolicyDocument", "Statement", 0)
+
+
+@pytest.mark.parametrize("name", ["AdministratorAccess", "AmazonS3FullAccess", "PowerUserAccess"])
+def test_broad_managed_policies_fail(judge, template, name):
+    template["Resources"]["NodeRole"]["Properties"]["ManagedPolicyArns"].append(
+        {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":iam::aws:policy/{name}"]]}
+    )
+    (finding,) = judge(ID, template).failures
+    assert f"has the AWS managed policy {name}" in finding.message
+
+
+def test_an_imported_policy_is_undetermined(judge, template):
+    arns = template["Resources"]["NodeRole"]["Properties"]["ManagedPolicyArns"]
+    arns.append({"Fn::ImportValue": "policy"})
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "policy import policy is not in this template" in report.text()
+
+
+def test_an_imported_role_is_undetermined(judge, template):
+    for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = {"Fn::ImportValue": "role"}
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_a_resource_from_a_parameter_is_undetermined(judge, template):
+    template["Parameters"] = {"Bucket": {"Type": "String"}}
+    _allow(template, Action="s3:GetObject", Resource={"Ref": "Bucket"})
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        {"Action": ["ec2:DescribeVpcs", "ecr:GetAuthorizationToken"], "Resource": "*"},
+        {"Action": "cloudwatch:PutMetricData", "Resource": "*"},
+        {"Action": "s3:GetObject*", "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}},
+        {"Action": "ec2:CreateTags", "Resource": "arn:aws:ec2:*:*:network-interface/*"},
+        {"Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}},
+        {"Effect": "Deny", "Action": "*", "Resource": "*"},
+    ],
+    ids=str,
+)
+def test_narrow_grants_comply(judge, template, statement):
+    _allow(template, **statement)
+    assert judge(ID, template).findings == ()
+
+
+def test_other_roles_are_left_alone(judge, template):
+    template["Resources"]["UploadRole"]["Properties"]["Policies"] = [
+        {"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}
+    ]
+    assert judge(ID, template).findings == ()

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "ScriptWriters"
+
+
+@pytest.fixture
+def unlocked(template):
+    """The template without the denials of the script bucket, so that the role's policies decide."""
+    template["Resources"]["ScriptsPolicy"]["Properties"]["PolicyDocument"]["Statement"][1:] = []
+    return template
+
+
+def _allow(template, **statement):
+    template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {"Effect": "Allow", **statement}
+    )
+
+
+WRITE = {"Action": "s3:PutObject", "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}}
+
+
+def test_a_locked_bucket_complies(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_a_lock_holds_whatever_identity_policies_say(judge, template):
+    _allow(template, Action="*", Resource="*")
+    assert judge(ID, template).findings == ()
+
+
+def test_a_role_without_grant_complies(judge, unlocked):
+    assert judge(ID, unlocked).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("statement", "action"),
+    [
+        (WRITE, "s3:PutObject"),
+        ({"Action": "s3:*", "Resource": "*"}, "s3:AbortMultipartUpload"),
+        ({"Action": "s3:DeleteObject", "Resource": {"Fn::Sub": "${Scripts.Arn}/abc/*"}}, "s3:DeleteObject"),
+        ({"Action": "s3:PutBucketPolicy", "Resource": {"Fn::GetAtt": "Scripts.Arn"}}, "s3:PutBucketPolicy"),
+        ({"NotAction": "s3:GetObject", "Resource": "arn:aws:s3:::*"}, "s3:AbortMultipartUpload"),
+        ({"Action": "s3:PutObject", "NotResource": "arn:aws:s3:::other/*"}, "s3:PutObject"),
+        (
+            {**WRITE, "Condition": {"StringEquals": {"s3:ResourceAccount": {"Ref": "AWS::AccountId"}}}},
+            "s3:Put",
+        ),
+    ],
+    ids=str,
+)
+def test_a_grant_without_lock_fails(judge, unlocked, statement, action):
+    _allow(unlocked, **statement)
+    (finding,) = judge(ID, unlocked).failures
+    assert (finding.logical_id, finding.path[:2]) == ("NodePolicy", ("PolicyDocument", "Statement"))
+    assert f"lets NodeRole {action}" in finding.message
+
+
+def test_a_role_that_is_a_listed_writer_fails(judge, template):
+    _allow(template, **WRITE)
+    denial = template["Resources"]["ScriptsPolicy"]["Properties"]["PolicyDocument"]["Statement"][2]
+    denial["Condition"]["ArnNotEquals"]["aws:PrincipalArn"].append({"Fn::GetAtt": "NodeRole.Arn"})
+    (finding,) = judge(ID, template).failures
+    assert "lets NodeRole s3:PutObject on lifecycle script bucket Scripts" in finding.message
+
+
+def test_a_bucket_policy_that_allows_fails(judge, unlocked):
+    unlocked["Resources"]["ScriptsPolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {"Effect": "Allow", "Principal": {"AWS": {"Fn::GetAtt": "NodeRole.Arn"}}, **WRITE}
+    )
+    (finding,) = judge(ID, unlocked).failures
+    assert finding.logical_id == "ScriptsPolicy"
+
+
+def test_a_denial_in_the_roles_own_policy_complies(judge, unlocked):
+    _allow(unlocked, **WRITE)
+    _allow(unlocked, Effect="Deny", Action="s3:Put*", Resource={"Fn::Sub": "${Scripts.Arn}/*"})
+    assert judge(ID, unlocked).findings == ()
+
+
+def test_an_imported_role_without_lock_is_undetermined(judge, unlocked):
+    for group in unlocked["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = {"Fn::ImportValue": "role"}
+    report = judge(ID, unlocked)
+    assert report.outcome(ID) == "undetermined"
+    assert "role import role, whose policies are not in this template, is not denied writes" in report.text()
+
+
+def test_a_role_of_others_with_lock_complies(judge, template):
+    for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = "arn:aws:iam::111122223333:role/Nodes"
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_an_imported_role_that_may_be_an_administrator_is_undetermined(judge, template):
+    for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = {"Fn::ImportValue": "role"}
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "arn", ["arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy", {"Fn::ImportValue": "policy"}], ids=str
+)
+def test_a_policy_that_is_not_at_hand_is_undetermined(judge, unlocked, arn):
+    unlocked["Resources"]["NodeRole"]["Properties"]["ManagedPolicyArns"].append(arn)
+    assert judge(ID, unlocked).outcome(ID) == "undetermined"
+
+
+def test_a_grant_through_intrinsics_fails(judge, unlocked):
+    unlocked["Resources"]["Scripts"]["Properties"]["BucketName"] = {
+        "Fn::Sub": "sagemaker-scripts-${AWS::AccountId}"
+    }
+    resource = {"Fn::Join": ["", ["arn:aws:s3:::sagemaker-scripts-", {"Ref": "AWS::AccountId"}, "/*"]]}
+    _allow(unlocked, Action="s3:PutObject", Resource=resource)
+    assert judge(ID, unlocked).outcome(ID) == "fail"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        {"Action": "s3:PutObject", "Resource": {"Fn::Sub": "${Checkpoints.Arn}/*"}},
+        {"Action": "s3:PutObject", "Resource": {"Fn::GetAtt": "Scripts.Arn"}},
+        {"Action": "s3:GetObject", "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}},
+        {"Action": "s3:Put*", "Resource": "arn:aws:s3:::some-other-bucket/*"},
+    ],
+    ids=str,
+)
+def test_other_grants_are_left_alone(judge, unlocked, statement):
+    _allow(unlocked, **statement)
+    assert judge(ID, unlocked).findings == ()
+
+
+def test_scripts_elsewhere_are_left_alone(judge, unlocked):
+    for group in unlocked["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["LifeCycleConfig"]["SourceS3Uri"] = "s3://sagemaker-shared-scripts/abc"
+    assert judge(ID, unlocked).verdicts == ()

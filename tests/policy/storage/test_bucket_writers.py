@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "BucketWriters"
+BUCKETS = {"Scripts": "lifecycle script", "Checkpoints": "checkpoint"}
+
+
+def _denial(template, bucket="Checkpoints"):
+    return template["Resources"][f"{bucket}Policy"]["Properties"]["PolicyDocument"]["Statement"][2]
+
+
+def test_listed_writers_comply(judge, template):
+    report = judge(ID, template)
+    assert report.outcome(ID) == "pass"
+    assert {verdict.logical_id for verdict in report.verdicts} == {"ScriptsPolicy", "CheckpointsPolicy"}
+
+
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_no_policy_at_all_fails(judge, template, bucket):
+    del template["Resources"][f"{bucket}Policy"]
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == bucket
+    assert f"{BUCKETS[bucket]} bucket {bucket} has no bucket policy" in finding.message
+
+
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_no_denial_fails(judge, template, bucket):
+    del template["Resources"][f"{bucket}Policy"]["Properties"]["PolicyDocument"]["Statement"][2]
+    (finding,) = judge(ID, template).failures
+    assert "lets anybody with an identity policy s3:AbortMultipartUpload" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "action"),
+    [
+        ("s3:DeleteObject*", "s3:DeleteObject"),
+        ("s3:PutObject*", "s3:PutObject"),
+        ("s3:Replicate*", "s3:ReplicateObject"),
+    ],
+)
+def test_each_missing_action_fails(judge, template, pattern, action):
+    _denial(template)["Action"].remove(pattern)
+    (finding,) = judge(ID, template).failures
+    assert action in finding.found
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Action": ["s3:PutObject"]},
+        {"Effect": "Allow"},
+        {"Principal": {"AWS": "arn:aws:iam::111122223333:role/Old"}},
+        {"Principal": {"Service": "ec2.amazonaws.com"}},
+        {"Resource": {"Fn::GetAtt": ["Checkpoints", "Arn"]}},
+        {"Resource": {"Fn::Sub": "${Checkpoints.Arn}/runs/*"}},
+        {"Resource": "arn:aws:s3:::some-other-bucket/*"},
+        {"Condition": {"StringNotEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}}},
+        {"Condition": {"ArnNotLike": {"aws:PrincipalArn": "arn:aws:iam::*:role/*"}}},
+        {"Condition": {"ArnNotEquals": {"aws:PrincipalArn": "*"}}},
+        {"Condition": {"StringNotLike": {"aws:PrincipalArn": ["arn:aws:iam::111122223333:*"]}}},
+        {"Condition": {"StringNotEquals": {"aws:SourceVpce": "vpce-0123456789abcdef0"}}},
+        {"Condition": {"NotIpAddress": {"aws:SourceIp": "10.0.0.0/8"}}},
+        {"Condition": {"Bool": {"aws:PrincipalIsAWSService": "true"}}},
+        {"Condition": {"Null": {"aws:PrincipalArn": "true"}}},
+        {"Condition": {"ArnEquals": {"aws:PrincipalArn": "arn:aws:iam::111122223333:role/Old"}}},
+    ],
+    ids=str,
+)
+def test_a_weaker_denial_fails(judge, template, changes):
+    _denial(template).update(changes)
+    assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_weak_condition_is_pointed_at(judge, template):
+    _denial(template)["Condition"] = {"StringNotEquals": {"aws:SourceVpce": "vpce-0123456789abcdef0"}}
+    (finding,) = judge(ID, template).failures
+    assert finding.path == ("PolicyDocument", "Statement", 2)
+    assert "holds only if StringNotEquals aws:SourceVpce vpce-0123456789abcdef0" in finding.message
+
+
+def test_not_action_that_leaves_writes_out_fails(judge, template):
+    denial = _denial(template)
+    del denial["Action"]
+    denial["NotAction"] = ["s3:PutObject", "s3:GetObject"]
+    (finding,) = judge(ID, template).failures
+    assert finding.found.startswith(
+        "checkpoint bucket Checkpoints lets anybody with an identity policy s3:PutObject;"
+    )
+
+
+def test_an_exempt_pattern_is_a_warning(judge, template):
+    _denial(template)["Condition"] = {
+        "ArnNotLike": {"aws:PrincipalArn": [{"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/Train*"}]}
+    }
+    (finding,) = judge(ID, template).failures
+    assert finding.severity == "warning"
+    assert "exempts every principal whose ARN matches" in finding.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Action": "s3:*"},
+        {"Action": "*"},
+        {"Principal": {"AWS": "*"}},
+        {"Principal": {"AWS": ["*"]}},
+        {"Resource": "*"},
+        {"Resource": {"Fn::Sub": "arn:${AWS::Partition}:s3:::${Checkpoints}/*"}},
+        {"Resource": {"Fn::Join": ["/", [{"Fn::GetAtt": "Checkpoints.Arn"}, "*"]]}},
+        {"Condition": {"StringNotEquals": {"aws:PrincipalArn": {"Fn::GetAtt": ["NodeRole", "Arn"]}}}},
+        {"Condition": {"ArnNotEqualsIfExists": {"aws:PrincipalArn": {"Fn::GetAtt": ["NodeRole", "Arn"]}}}},
+        {"Condition": {"ArnNotLike": {"AWS:principalarn": {"Fn::GetAtt": ["NodeRole", "Arn"]}}}},
+        {
+            "Condition": {
+                "ArnNotEquals": {"aws:PrincipalArn": {"Fn::ImportValue": "trainer-role"}},
+                "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+            }
+        },
+        {"Condition": {}},
+    ],
+    ids=str,
+)
+def test_other_spellings_of_the_same_denial_comply(judge, template, changes):
+    _denial(template).update(changes)
+    assert judge(ID, template).findings == ()
+
+
+def test_one_denial_may_be_split(judge, template):
+    statements = template["Resources"]["CheckpointsPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    denial = statements.pop()
+    statements += [{**denial, "Action": action} for action in denial["Action"]]
+    assert judge(ID, template).findings == ()
+
+
+def test_not_action_without_writes_complies(judge, template):
+    denial = _denial(template)
+    del denial["Action"]
+    denial["NotAction"] = ["s3:GetObject", "s3:ListBucket"]
+    assert judge(ID, template).findings == ()
+
+
+def test_a_named_bucket_is_known_by_its_name(judge, template):
+    template["Resources"]["Checkpoints"]["Properties"]["BucketName"] = "sagemaker-checkpoints"
+    _denial(template)["Resource"] = "arn:aws:s3:::sagemaker-checkpoints/*"
+    report = judge(ID, template)
+    assert report.findings == ()
+    assert len(report.verdicts) == len(BUCKETS)
+
+
+def test_writers_from_a_parameter_are_undetermined(judge, template):
+    template["Parameters"] = {"Writers": {"Type": "CommaDelimitedList"}}
+    _denial(template)["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] = {"Ref": "Writers"}
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "depends on unresolved values" in report.text()
+
+
+def test_scripts_elsewhere_are_undetermined(judge, template):
+    for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["LifeCycleConfig"]["SourceS3Uri"] = "s3://sagemaker-shared-scripts/abc"
+    findings = judge(ID, template).findings
+    assert {finding.outcome for finding in findings} == {"undetermined"}
+    assert "the bucket of s3://sagemaker-shared-scripts/abc is not in this template" in findings[0].message
+
+
+def test_a_denial_in_one_branch_only_says_when(judge, template):
+    template["Conditions"] = {"Locked": {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-west-2"]}}
+    statements = template["Resources"]["CheckpointsPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statements[2] = {"Fn::If": ["Locked", statements[2], {"Ref": "AWS::NoValue"}]}
+    (finding,) = judge(ID, template).failures
+    assert finding.when == "parameters and conditions have their defaults"
+    assert judge(ID, template, region="us-west-2").findings == ()
+
+
+def test_a_bucket_that_nodes_only_read_is_left_alone(judge, template):
+    del template["Resources"]["CheckpointsPolicy"]
+    statements = template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statements[1]["Action"] = ["s3:GetObject"]
+    assert judge(ID, template).findings == ()
+
+
+def test_a_tag_names_a_checkpoint_bucket(judge, template):
+    statements = template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    del statements[1], template["Resources"]["CheckpointsPolicy"]
+    assert judge(ID, template).findings == ()
+    template["Resources"]["Checkpoints"]["Properties"]["Tags"] = [
+        {"Key": "hyperpod:checkpoint-bucket", "Value": "true"}
+    ]
+    assert judge(ID, template).outcome(ID) == "fail"
