@@ -39,10 +39,47 @@ def test_the_readme_is_true() -> None:
     assert faults_of((ROOT / "README.md").read_text(), ROOT) == []
 
 
-def test_the_readme_links_every_page() -> None:
-    readme = (ROOT / "README.md").read_text()
-    pages = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
-    assert [page for page in pages if f"]({page})" not in readme] == []
+def linked_pages(page: Path) -> set[Path]:
+    links = re.findall(r"\]\(([^)#:\s]+\.md)(?:#[^)]*)?\)", page.read_text())
+    return {(page.parent / link).resolve() for link in links}
+
+
+def pages_behind(start: Path) -> set[Path]:
+    """Every page that a reader reaches from one page by following links."""
+    seen: set[Path] = set()
+    waiting = {start.resolve()}
+    while waiting:
+        page = waiting.pop()
+        seen.add(page)
+        waiting |= {link for link in linked_pages(page) if link.exists()} - seen
+    return seen
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    assert {page.resolve() for page in (ROOT / "docs").rglob("*.md")} - pages_behind(
+        ROOT / "README.md"
+    ) == set()
+
+
+def test_no_page_links_into_the_void() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    missing = [
+        f"{page.relative_to(ROOT)}: {link.name}"
+        for page in pages
+        for link in sorted(linked_pages(page))
+        if not link.exists()
+    ]
+    assert missing == []
+
+
+def test_pages_are_followed_through_other_pages(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("[a](docs/a.md#part)")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("[b](b.md) [home](../README.md) [void](void.md)")
+    (tmp_path / "docs" / "b.md").touch()
+    (tmp_path / "docs" / "alone.md").touch()
+    reached = {page.name for page in pages_behind(tmp_path / "README.md")}
+    assert reached == {"README.md", "a.md", "b.md"}
 
 
 def test_setting_up_takes_two_commands() -> None:
