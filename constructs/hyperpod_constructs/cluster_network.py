@@ -16,6 +16,7 @@ from constructs import Construct, Dependable, DependencyGroup, IConstruct, IDepe
 
 from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.inline_handler import InlineHandler, resource_arn
+from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_model.checks.addresses import (
@@ -390,13 +391,7 @@ class ClusterNetwork(ClusterNetworkBase):
 
     def _log_flows_to_cloud_watch(self, retention: logs.RetentionDays, key: kms.IKey | None) -> None:
         if key is None:
-            key = kms.Key(
-                self,
-                "FlowLogKey",
-                description=f"Flow logs of {self.node.path}",
-                enable_key_rotation=True,
-                removal_policy=RemovalPolicy.RETAIN,
-            )
+            key = rotating_key(self, "FlowLogKey", description=f"Flow logs of {self.node.path}")
         key.add_to_resource_policy(_logs_may_use_key())
         group = logs.LogGroup(
             self,

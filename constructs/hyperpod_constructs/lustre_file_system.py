@@ -17,6 +17,7 @@ from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
 from hyperpod_constructs.inline_handler import InlineHandler, resource_arn
 from hyperpod_constructs.lustre_rules import allow_between, allow_within
+from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.security_group_rules import reference_target
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.lustre import (
@@ -144,13 +145,7 @@ class LustreFileSystem(Construct):
         """Addresses that it takes in the subnet, estimated on the safe side."""
         self.key: kms.IKey | None = kms_key
         if kms_key is None and (chosen is None or chosen.encryption_key):
-            self.key = kms.Key(
-                self,
-                "Key",
-                description=f"Data at rest of {self.node.path}",
-                enable_key_rotation=True,
-                removal_policy=RemovalPolicy.RETAIN,
-            )
+            self.key = rotating_key(self, "Key", description=f"Data at rest of {self.node.path}")
         self.security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",

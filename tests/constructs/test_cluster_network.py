@@ -615,8 +615,8 @@ def test_no_lookup_is_asked_for_in_an_environment() -> None:
     assert "Stack" in manifest["artifacts"]
 
 
-def _resources(app: App, scope: Construct) -> dict[str, Any]:
-    stack = Stack(scope, "Stack")
+def _resources(scope: Construct, env: Environment | None) -> dict[str, Any]:
+    stack = Stack(scope, "Stack", env=env)
     network = _network(stack)
     for resource in network.node.find_all():
         Tags.of(resource).remove("Name")
@@ -626,13 +626,13 @@ def _resources(app: App, scope: Construct) -> dict[str, Any]:
     return resources
 
 
+@pytest.mark.parametrize("env", [None, Environment(region="us-west-2"), OREGON])
 def test_the_template_is_the_same_in_a_stage_and_under_all_feature_flags(
-    recommended_feature_flags: dict[str, Any],
+    recommended_feature_flags: dict[str, Any], env: Environment | None
 ) -> None:
-    plain, flagged, staged = App(), App(context=recommended_feature_flags), App()
-    expected = _resources(plain, plain)
-    assert _resources(flagged, flagged) == expected
-    assert _resources(staged, Stage(staged, "Prod")) == expected
+    expected = _resources(App(), env)
+    assert _resources(App(context=recommended_feature_flags), env) == expected
+    assert _resources(Stage(App(), "Prod"), env) == expected
 
 
 def test_works_in_a_nested_stack() -> None:

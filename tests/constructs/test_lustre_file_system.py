@@ -472,8 +472,8 @@ def test_with_efa_plain_clients_are_let_in() -> None:
     )
 
 
-def _resources(app: App, scope: Construct, removal: FileSystemRemoval) -> dict[str, Any]:
-    stack = _stack(scope)
+def _resources(scope: Construct, removal: FileSystemRemoval, env: Environment | None) -> dict[str, Any]:
+    stack = _stack(scope, env=env)
     network = _foreign_network(stack)
     file_system = _file_system(
         stack, network, client_security_groups=[_nodes(stack, network)], removal=removal
@@ -486,14 +486,16 @@ def _resources(app: App, scope: Construct, removal: FileSystemRemoval) -> dict[s
     return resources
 
 
+@pytest.mark.parametrize(
+    "env", [None, Environment(region="us-west-2"), Environment(account="123456789012", region="us-west-2")]
+)
 @pytest.mark.parametrize("removal", FileSystemRemoval)
 def test_the_template_is_the_same_in_a_stage_and_under_all_feature_flags(
-    recommended_feature_flags: dict[str, Any], removal: FileSystemRemoval
+    recommended_feature_flags: dict[str, Any], removal: FileSystemRemoval, env: Environment | None
 ) -> None:
-    plain, flagged, staged = App(), App(context=recommended_feature_flags), App()
-    expected = _resources(plain, plain, removal)
-    assert _resources(flagged, flagged, removal) == expected
-    assert _resources(staged, Stage(staged, "Prod"), removal) == expected
+    expected = _resources(App(), removal, env)
+    assert _resources(App(context=recommended_feature_flags), removal, env) == expected
+    assert _resources(Stage(App(), "Prod"), removal, env) == expected
 
 
 def test_works_with_an_account_and_a_region() -> None:
