@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -12,6 +13,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_model.catalog.iam import (
     CLUSTER_INSTANCE_MANAGED_POLICY,
     CREATE_TAGS_ACTION,
@@ -25,6 +27,7 @@ from hyperpod_model.catalog.iam import (
     scoped,
     unscoped,
 )
+from hyperpod_model.catalog.limits import MAX_MANAGED_POLICY_CHARACTERS
 from hyperpod_model.faults import Fault, InvalidInputError
 
 if TYPE_CHECKING:
@@ -74,6 +77,7 @@ class ExecutionRole(iam.Role):
         permissions: The customer-managed policy, or None as long as nothing is granted.
 
     Raises:
+        RuntimeError: At synthesis, if the attached policy is longer than IAM accepts.
         InvalidInputError: If the orchestrator is another, or subnets are given without security groups or the
             reverse.
     """
@@ -166,8 +170,20 @@ class ExecutionRole(iam.Role):
                 # Merging depends on a feature flag otherwise.
                 document=iam.PolicyDocument(minimize=False),
             )
+            validate_at_synth(self, self._find_oversize)
         self.permissions.add_statements(statement)
         return iam.AddToPrincipalPolicyResult(statement_added=True, policy_dependable=self.permissions)
+
+    def _find_oversize(self) -> list[str]:
+        assert self.permissions is not None
+        size = _least_size(Stack.of(self).resolve(self.permissions.document))
+        if size <= MAX_MANAGED_POLICY_CHARACTERS:
+            return []
+        return [
+            f"needs a policy of at most {MAX_MANAGED_POLICY_CHARACTERS} characters, which IAM accepts, got "
+            f"at least {size}; grant less, or attach a policy of your own with iam.ManagedPolicy(..., "
+            "roles=[role])"
+        ]
 
     def _allow(
         self,
@@ -238,3 +254,31 @@ class ExecutionRole(iam.Role):
             },
         )
         self._allow("DescribeVolumeKeys", [EBS_KEY_DESCRIBE_ACTION], arns)
+
+
+def _least_size(value: Any) -> int:
+    """Characters of a resolved document as JSON, of which intrinsic functions add what is certain."""
+    if isinstance(value, list):
+        return sum(map(_least_size, value)) + max(len(value) - 1, 0) + len("[]")
+    if isinstance(value, dict):
+        if _is_intrinsic(value):
+            return _least_length(value) + len('""')
+        return (
+            sum(len(json.dumps(key)) + len(":") + _least_size(item) for key, item in value.items())
+            + max(len(value) - 1, 0)
+            + len("{}")
+        )
+    return len(json.dumps(value))
+
+
+def _least_length(text: Any) -> int:
+    if isinstance(text, str):
+        return len(text)
+    separator, parts = text.get("Fn::Join", ("", ())) if isinstance(text, dict) else ("", ())
+    if not isinstance(parts, list):
+        return 1
+    return sum(map(_least_length, parts)) + len(separator) * max(len(parts) - 1, 0)
+
+
+def _is_intrinsic(value: dict[str, Any]) -> bool:
+    return len(value) == 1 and next(iter(value)).startswith(("Ref", "Fn::"))

@@ -110,6 +110,21 @@ class TestRole:
         assert "s3:GetObject*" in actions(permissions(template))
         assert not resources(template, "AWS::IAM::Policy")
 
+    def test_refuses_more_than_iam_accepts(self) -> None:
+        def build(grants: int) -> None:
+            stack = Stack(App(), "Training")
+            role = ExecutionRole(stack, "Role")
+            for number in range(grants):
+                name = f"a-bucket-of-another-team-with-a-long-name-{number}"
+                s3.Bucket.from_bucket_name(stack, name, name).grant_read_write(role)
+            template_of(stack)
+
+        build(12)
+        with pytest.raises(
+            RuntimeError, match=r"\[Training/Role\] needs a policy of at most 6144 characters.*got at"
+        ):
+            build(20)
+
     def test_refuses_another_orchestrator(self) -> None:
         with pytest.raises(InvalidInputError, match=r"Training/Role\.orchestrator: needs 'slurm', got 'eks'"):
             ExecutionRole(Stack(App(), "Training"), "Role", orchestrator="eks")
