@@ -97,10 +97,10 @@ class Report:
         return next((outcome for outcome in ("fail", "undetermined", "pass") if outcome in outcomes), None)
 
     def text(self) -> str:
-        """Write the findings as plain text."""
+        """Write the findings as plain text, their number last."""
         blocks = [finding.text() for finding in self.findings]
         blocks += [f"not reviewed: {limit}" for limit in self.limits]
-        return "\n\n".join(blocks)
+        return "\n\n".join((*blocks, count(self.findings)))
 
 
 def count(findings: Iterable[Finding]) -> str:
