@@ -75,7 +75,8 @@ class ExceptRoles:
             role: In all its sessions: their ``aws:PrincipalArn`` is the role's ARN.
 
         Raises:
-            InvalidInputError: If the role lives in another stack and has no physical name.
+            InvalidInputError: If the role lives in another stack and has no physical name, or the policy was
+                resolved already.
         """
         self.add_arn(role_arn_for(self._scope, role, what=self._what))
 
@@ -84,11 +85,28 @@ class ExceptRoles:
 
         Args:
             arn: ARN of a role; may be a Token.
+
+        Raises:
+            InvalidInputError: If the policy was resolved already.
         """
         self._arns[arn] = None
         # Sets the key's whole list, replacing the shorter one of before. A principal without an ARN, such as
         # an anonymous one or a service, matches the negated operator and stays denied.
-        self._statement.add_condition("ArnNotEquals", {"aws:PrincipalArn": list(self._arns)})
+        try:
+            self._statement.add_condition("ArnNotEquals", {"aws:PrincipalArn": list(self._arns)})
+        except RuntimeError as error:
+            if "freeze() has been called" not in str(error):
+                raise
+            raise InvalidInputError(
+                [
+                    Fault(
+                        (self._scope.node.path, self._what),
+                        "cannot change any more, since something has resolved the bucket's policy already, "
+                        "and CDK freezes what it has rendered; list roles before that (an Aspect or a tool "
+                        "that resolves policies comes last)",
+                    )
+                ]
+            ) from error
 
 
 class ConfigurationLock:

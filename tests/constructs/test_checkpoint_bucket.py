@@ -374,6 +374,15 @@ class TestRoles:
         arns = statement["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]
         assert [arn.split("/name-")[1].rstrip("0123456789ABCDEF") for arn in arns] == ["First", "Second"]
 
+    def test_roles_added_after_the_policy_was_rendered_are_refused_in_words(self) -> None:
+        stack = Stack(App(), "Training")
+        checkpoints = CheckpointBucket(stack, "Checkpoints")
+        assert isinstance(checkpoints.bucket, s3.Bucket)
+        assert checkpoints.bucket.policy is not None
+        stack.resolve(checkpoints.bucket.policy.document)
+        with pytest.raises(InvalidInputError, match=r"Checkpoints\.writers: cannot change any more"):
+            checkpoints.add_writer(make_role(stack))
+
     def test_reader_writes_nothing(self) -> None:
         stack = Stack(App(), "Training")
         CheckpointBucket(stack, "Checkpoints").grant_read(make_role(stack))
