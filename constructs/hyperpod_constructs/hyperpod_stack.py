@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from aws_cdk import CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -26,10 +27,17 @@ from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 
-_REMOVALS = {
-    "final-backup": FileSystemRemoval.FINAL_BACKUP,
-    "retain": FileSystemRemoval.RETAIN,
+_FEATURE_FLAGS = {
+    "@aws-cdk/aws-iam:minimizePolicies": True,
+    "@aws-cdk/aws-lambda:useCdkManagedLogGroup": False,
+    "@aws-cdk/core:enablePartitionLiterals": False,
 }
+"""They decide how the CDK writes its own upload function. Nothing else here depends on feature flags."""
+
+
+class _OtherEntryPoint(NamedTuple):
+    source_s3_uri: str
+    entry_point: str
 
 
 class HyperPodStack(Stack):
@@ -77,6 +85,8 @@ class HyperPodStack(Stack):
             termination_protection=termination_protection,
             description=f"SageMaker HyperPod cluster {spec.name}",
         )
+        for flag, value in _FEATURE_FLAGS.items():
+            self.node.set_context(flag, value)
         self.spec = spec
         self._volume_keys: dict[str, kms.IKey] = {}
         for key, value in spec.tags.items():
@@ -296,7 +306,7 @@ class HyperPodStack(Stack):
         entry_point = self.spec.entry_point if hook is None else hook
         if own.source_s3_uri is None:
             assert self.lifecycle_scripts is not None
-            return self.lifecycle_scripts
+            return _OtherEntryPoint(self.lifecycle_scripts.source_s3_uri, entry_point)
         return LifecycleScripts.from_s3_uri(
             self,
             f"LifecycleScripts-{said.name}",

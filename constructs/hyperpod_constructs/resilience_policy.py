@@ -94,7 +94,8 @@ class ResiliencePolicy:
         """What a broken node costs under this policy, in a sentence."""
         hours = deep_health_check_hours()
         if self.spare_nodes > 0:
-            return f"a job goes on with one of {self.spare_nodes} spare nodes while a replacement is checked"
+            spare = "the spare node" if self.spare_nodes == 1 else f"one of {self.spare_nodes} spare nodes"
+            return f"a job goes on with {spare} while a replacement is checked"
         if self.deep_health_checks and not self.commissioning_is_due:
             return f"a job waits about {hours} hours at every replacement, until the new node is checked"
         if self.commissioning_is_due:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from aws_cdk import App
-from hyperpod_model.faults import InvalidInputError
 from jsii.errors import JavaScriptError
+
+from hyperpod_model.faults import InvalidInputError
 
 _FINDINGS = "ValidationFailed:"
 _CONSTRUCT_ERRORS = "ValidationFailedWithErrors:"
@@ -52,7 +53,9 @@ def _explain(message: str) -> Iterator[str]:
     if message.startswith(_FINDINGS):
         yield (
             "the findings above are not acknowledged; mend them, or acknowledge each by its id with a reason"
-            + message.removeprefix(_FINDINGS).removeprefix(" Validation failed").replace(". A copy", "; a copy")
+            + message.removeprefix(_FINDINGS)
+            .removeprefix(" Validation failed")
+            .replace(". A copy", "; a copy")
         )
     elif message.startswith(_CONSTRUCT_ERRORS):
         for line in message.splitlines()[1:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from aws_cdk import Token
+
 from hyperpod_model.faults import UNKNOWN, Unknown
 
 T = TypeVar("T")

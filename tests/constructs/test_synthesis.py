@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 from constructs import IValidation
+
 from hyperpod_constructs.synthesis import synthesize
 from hyperpod_constructs.tokens import known
 from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError

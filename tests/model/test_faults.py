@@ -1,4 +1,5 @@
 import pytest
+
 from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError, dotted, refuse
 
 

@@ -1,0 +1,288 @@
+"""The whole stack: what a specification says, and what the template says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Environment, Stack, Stage
+from create_cluster_model import assert_clusters_are_legal
+from stacks import only, resources
+
+from hyperpod_constructs import HyperPodStack
+from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
+from hyperpod_model.faults import UNKNOWN
+
+CLUSTERS = Path(__file__).parents[2] / "examples" / "clusters"
+SPECS = sorted(path.name for path in CLUSTERS.glob("*.yaml"))
+REQUEST = "llm-train-request.json"
+EXAMPLES = [*SPECS, REQUEST]
+ACCOUNT = "111122223333"
+
+
+@cache
+def spec_of(name: str) -> ClusterSpec:
+    if name == REQUEST:
+        return load_cluster(CLUSTERS / name, region="us-west-2", availability_zone_id="usw2-az2").spec
+    return load_cluster(CLUSTERS / name).spec
+
+
+def stack_of(spec: ClusterSpec, **props: Any) -> HyperPodStack:
+    return HyperPodStack(App(), "HyperPodStack", spec=spec, **props)
+
+
+def synthesized(stack: Stack) -> dict[str, Any]:
+    template: dict[str, Any] = App.of(stack).synth().get_stack_artifact(stack.artifact_id).template
+    return template
+
+
+@cache
+def template_of(name: str) -> dict[str, Any]:
+    return synthesized(stack_of(spec_of(name)))
+
+
+def changed(example: str = "llm-train.yaml", **changes: Any) -> ClusterSpec:
+    return ClusterSpec.model_validate({**spec_of(example).model_dump(exclude_unset=True), **changes})
+
+
+def lint(template: Mapping[str, Any], region: str | None) -> list[str]:
+    """What cfn-lint finds; W3005 only says that a dependency on a whole construct says some things twice."""
+    from cfnlint.api import lint as lint_template
+
+    found = lint_template(json.dumps(template), regions=[str(region)])
+    return [f"{one.rule.id} {one.message}" for one in found if one.rule.id != "W3005"]
+
+
+def differences(wanted: Any, got: Any, path: str = "") -> Iterator[str]:
+    if wanted is UNKNOWN:
+        if got in (None, [], "", {}):
+            yield f"{path}: {got!r}, which is nothing"
+    elif isinstance(wanted, Mapping) and isinstance(got, Mapping):
+        for key in {*wanted, *got}:
+            if key not in wanted or key not in got:
+                yield f"{path}.{key}: only in {'the request' if key in wanted else 'the template'}"
+            else:
+                yield from differences(wanted[key], got[key], f"{path}.{key}")
+    elif isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
+        for index, (one, other) in enumerate(zip(wanted, got, strict=True)):
+            yield from differences(one, other, f"{path}[{index}]")
+    elif wanted != got:
+        yield f"{path}: {wanted!r} in the request, {got!r} in the template"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_template_says_what_the_specification_says(name: str) -> None:
+    _, cluster = only(template_of(name), "AWS::SageMaker::Cluster")
+    properties = dict(cluster["Properties"])
+    spec = spec_of(name)
+    recorded = {tag["Key"]: tag["Value"] for tag in properties.pop("Tags")}
+    request = spec.to_request()
+    request.pop("Tags", None)
+    assert list(differences(request, properties)) == []
+    assert spec.tags.items() <= recorded.items()
+    assert recorded["hyperpod:spare-nodes"] == str(spec.resilience.spare_nodes)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_service_and_the_registry_take_the_template(name: str) -> None:
+    assert_clusters_are_legal(template_of(name))
+    assert lint(template_of(name), spec_of(name).region) == []
+
+
+def test_the_registry_refuses_a_bad_template() -> None:
+    template = template_of("llm-train.yaml")
+    name, cluster = only(template, "AWS::SageMaker::Cluster")
+    broken = {**cluster, "Properties": {**cluster["Properties"], "NodeRecovery": "Sometimes"}}
+    template = {**template, "Resources": {**template["Resources"], name: broken}}
+    assert any("Sometimes" in found for found in lint(template, "us-west-2"))
+
+
+def test_differences_are_found() -> None:
+    assert list(differences({"A": [1, UNKNOWN]}, {"A": [2, []], "B": 1})) != []
+
+
+def test_the_stack_is_named_after_the_cluster_and_protected() -> None:
+    stack = stack_of(spec_of("llm-train.yaml"))
+    assert stack.stack_name == "hyperpod-llm-train"
+    assert stack.termination_protection is True
+    assert stack.artifact_id == "HyperPodStack"
+
+
+def test_another_cluster_never_replaces_the_first() -> None:
+    other = changed(name="llm-train-2")
+    assert stack_of(other).stack_name == "hyperpod-llm-train-2"
+
+
+@pytest.fixture(scope="module")
+def default() -> dict[str, Any]:
+    return template_of("llm-train.yaml")
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("AWS::EC2::VPC", 1),
+        ("AWS::EC2::NatGateway", 1),
+        ("AWS::FSx::FileSystem", 1),
+        ("AWS::S3::Bucket", 3),
+        ("AWS::S3::BucketPolicy", 3),
+        ("AWS::SageMaker::Cluster", 1),
+        ("Custom::CDKBucketDeployment", 1),
+    ],
+)
+def test_the_default_stack_makes(default: dict[str, Any], kind: str, count: int) -> None:
+    assert len(resources(default, kind)) == count
+
+
+def test_the_cluster_waits_for_all_that_nodes_need(default: dict[str, Any]) -> None:
+    _, cluster = only(default, "AWS::SageMaker::Cluster")
+    waits_for = {default["Resources"][logical_id]["Type"] for logical_id in cluster["DependsOn"]}
+    assert {
+        "AWS::IAM::ManagedPolicy",
+        "AWS::S3::BucketPolicy",
+        "AWS::EC2::Route",
+        "AWS::EC2::NatGateway",
+        "AWS::EC2::SecurityGroupIngress",
+        "AWS::EC2::SecurityGroupEgress",
+        "AWS::EC2::SubnetNetworkAclAssociation",
+        "AWS::FSx::FileSystem",
+        "Custom::CDKBucketDeployment",
+    } <= waits_for
+
+
+def test_no_node_runs_before_its_buckets_are_locked(default: dict[str, Any]) -> None:
+    _, cluster = only(default, "AWS::SageMaker::Cluster")
+    policies = resources(default, "AWS::S3::BucketPolicy")
+    scripts_and_checkpoints = {name for name in policies if "AccessLogs" not in name}
+    assert len(scripts_and_checkpoints) == 2
+    assert scripts_and_checkpoints <= set(cluster["DependsOn"])
+
+
+def test_on_slurm_the_execution_role_is_the_writer_of_checkpoints(default: dict[str, Any]) -> None:
+    (policy,) = (
+        policy
+        for name, policy in resources(default, "AWS::S3::BucketPolicy").items()
+        if name.startswith("CheckpointBucket")
+    )
+    (denial,) = (
+        statement
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement.get("Sid") == "DenyObjectWritesExceptWriters"
+    )
+    role, _ = next(
+        (name, role) for name, role in resources(default, "AWS::IAM::Role").items() if "ExecutionRole" in name
+    )
+    assert denial["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] == [{"Fn::GetAtt": [role, "Arn"]}]
+
+
+def test_outputs_say_what_people_need_next(default: dict[str, Any]) -> None:
+    outputs = default["Outputs"]
+    assert outputs["ClusterName"]["Value"] == "llm-train"
+    assert {
+        "ClusterArn",
+        "NodeLogGroup",
+        "SessionTarget",
+        "CheckpointBucketName",
+        "LifecycleScriptsUri",
+        "FileSystemSource",
+    } <= outputs.keys()
+    assert any("pare" in name and output["Value"] == "1" for name, output in outputs.items())
+
+
+def test_tags_are_on_the_cluster_and_on_what_it_needs() -> None:
+    template = synthesized(stack_of(changed(tags={"team": "foundation"})))
+    tag = {"Key": "team", "Value": "foundation"}
+    for kind in (
+        "AWS::SageMaker::Cluster",
+        "AWS::FSx::FileSystem",
+        "AWS::EC2::VPC",
+        "AWS::EC2::SecurityGroup",
+    ):
+        for resource in resources(template, kind).values():
+            assert tag in resource["Properties"]["Tags"], kind
+
+
+def test_what_the_specification_does_without_is_not_made() -> None:
+    template = synthesized(stack_of(changed(file_system=None, checkpoint_bucket=None)))
+    assert resources(template, "AWS::FSx::FileSystem") == {}
+    assert not any("Checkpoint" in name for name in template["Resources"])
+    assert "FileSystemSource" not in template["Outputs"]
+    assert "CheckpointBucketName" not in template["Outputs"]
+
+
+def test_an_existing_network_and_role_are_used_and_not_changed() -> None:
+    template = template_of("small-existing-network.yaml")
+    for kind in ("AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::NetworkAcl", "AWS::EC2::SecurityGroup"):
+        made = [name for name in resources(template, kind) if "FileSystem" not in name]
+        assert made == [], kind
+
+
+def test_a_foreign_script_location_is_used_as_it_is() -> None:
+    template = template_of("own-lifecycle-scripts.yaml")
+    assert resources(template, "Custom::CDKBucketDeployment") == {}
+
+
+def test_one_key_is_imported_once() -> None:
+    arn = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/11111111-2222-3333-4444-555555555555"
+    groups = [
+        {
+            **group,
+            "root_volume_kms_key_arn": arn,
+            "secondary_volume_kms_key_arn": arn,
+            "secondary_volume_size_gib": 100,
+        }
+        for group in spec_of("llm-train.yaml").model_dump(exclude_unset=True)["instance_groups"]
+    ]
+    _, cluster = only(synthesized(stack_of(changed(instance_groups=groups))), "AWS::SageMaker::Cluster")
+    for group in cluster["Properties"]["InstanceGroups"]:
+        volumes = [
+            one["EbsVolumeConfig"] for one in group["InstanceStorageConfigs"] if "EbsVolumeConfig" in one
+        ]
+        assert [volume["VolumeKmsKeyId"] for volume in volumes] == [arn, arn]
+
+
+def test_feature_flags_change_nothing(
+    default: dict[str, Any], recommended_feature_flags: dict[str, Any]
+) -> None:
+    app = App(context=recommended_feature_flags)
+    assert synthesized(HyperPodStack(app, "HyperPodStack", spec=spec_of("llm-train.yaml"))) == default
+
+
+def test_a_synthesis_is_repeatable(default: dict[str, Any]) -> None:
+    assert synthesized(stack_of(spec_of("llm-train.yaml"))) == default
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        Environment(account=ACCOUNT, region="us-west-2"),
+        Environment(region="us-west-2"),
+        Environment(),
+    ],
+)
+def test_neither_account_nor_region_is_needed(env: Environment, default: dict[str, Any]) -> None:
+    template = synthesized(stack_of(spec_of("llm-train.yaml"), env=env))
+    assert {name: one["Type"] for name, one in template["Resources"].items()} == {
+        name: one["Type"] for name, one in default["Resources"].items()
+    }
+
+
+def test_it_stands_in_a_stage() -> None:
+    stage = Stage(App(), "Prod", env=Environment(account=ACCOUNT, region="us-west-2"))
+    stack = HyperPodStack(stage, "HyperPodStack", spec=spec_of("llm-train.yaml"))
+    assert stack.stack_name == "hyperpod-llm-train"
+    template = stage.synth().get_stack_artifact(stack.artifact_id).template
+    assert_clusters_are_legal(template)
+
+
+def test_two_clusters_stand_in_one_app() -> None:
+    app = App()
+    first = HyperPodStack(app, "First", spec=spec_of("llm-train.yaml"))
+    second = HyperPodStack(app, "Second", spec=changed(name="llm-train-2"))
+    assembly = app.synth()
+    assert assembly.get_stack_artifact(first.artifact_id).stack_name == "hyperpod-llm-train"
+    assert assembly.get_stack_artifact(second.artifact_id).stack_name == "hyperpod-llm-train-2"
