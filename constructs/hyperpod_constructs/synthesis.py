@@ -24,8 +24,8 @@ def synthesize(build: Callable[[], App], *, stderr: TextIO | None = None) -> int
         stderr: Where errors go. Default: the process's standard error.
 
     Returns:
-        The exit code for the process: 0, or 1 after one line per fault on ``stderr``. Set the environment variable
-        ``HYPERPOD_TRACEBACK=1`` to see the Python traceback instead.
+        The exit code for the process: 0, or 1 after one line per fault on ``stderr``. Set the environment
+        variable ``HYPERPOD_TRACEBACK=1`` to see the Python traceback instead.
     """
     out = sys.stderr if stderr is None else stderr
     try:

@@ -26,12 +26,12 @@ class Fault(NamedTuple):
 
     Attributes:
         path: Where, outermost first, such as ``("InstanceGroups", 2, "OnStartDeepHealthChecks")``. Empty for
-            the whole. Checks on a cluster speak the terms of the ``CreateCluster`` request; whoever reports the
-            fault translates the path into the terms of its own user.
+            the whole. Checks on a cluster speak the terms of the ``CreateCluster`` request; whoever reports
+            the fault translates the path into the terms of its own user.
         message: What is wrong, what was got, what is allowed and the way out; lower case, no final period. It
             does not repeat the path.
-        severity: ``error`` is refused by the service (or can never work); ``warning`` is legal and probably not
-            meant.
+        severity: ``error`` is refused by the service (or can never work); ``warning`` is legal and probably
+            not meant.
         line: Line in the user's file, counted from 1, where known.
     """
 

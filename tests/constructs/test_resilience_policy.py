@@ -69,7 +69,7 @@ def test_spares_are_on_record() -> None:
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (ResiliencePolicy(spare_nodes=1), "goes on with one of 1 spare nodes"),
+        (ResiliencePolicy(spare_nodes=1), "goes on with the spare node"),
         (ResiliencePolicy(), "waits about 2 hours at every replacement, until the new node is checked"),
         (ResiliencePolicy(replacement_wait="avoid"), "until commissioned=True is deployed"),
         (ResiliencePolicy(replacement_wait="avoid", commissioned=True), "which is not checked"),

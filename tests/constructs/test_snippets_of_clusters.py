@@ -52,4 +52,4 @@ def test_the_policies(capsys: pytest.CaptureFixture[str]) -> None:
         False,
         False,
     ]
-    assert "one of 1 spare nodes" in capsys.readouterr().out
+    assert "the spare node" in capsys.readouterr().out
