@@ -77,10 +77,10 @@ lint: wheel
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
-	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks
+	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks docs
 	@$(BIN)/check-wheel-contents build/wheel
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
-	    xargs $(BIN)/shellcheck --external-sources
+	    xargs $(BIN)/shellcheck --external-sources --source-path=SCRIPTDIR
 
 wheel: setup
 	@rm -rf build/wheel && mkdir -p build
