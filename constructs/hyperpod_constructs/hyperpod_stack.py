@@ -85,8 +85,8 @@ class HyperPodStack(Stack):
             termination_protection=termination_protection,
             description=f"SageMaker HyperPod cluster {spec.name}",
         )
-        for flag, value in _FEATURE_FLAGS.items():
-            self.node.set_context(flag, value)
+        for flag, enabled in _FEATURE_FLAGS.items():
+            self.node.set_context(flag, enabled)
         self.spec = spec
         self._volume_keys: dict[str, kms.IKey] = {}
         for key, value in spec.tags.items():

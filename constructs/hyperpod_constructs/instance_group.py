@@ -15,9 +15,7 @@ from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_model.checks.instance_group import check_instance_group
 from hyperpod_model.checks.instance_types import listed_type
 from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError
-
-DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB = 500
-"""Container images and package caches of training jobs fill the root volume, whose size cannot be chosen."""
+from hyperpod_model.secondary_volume import secondary_volume_gib
 
 
 class ScriptLocation(Protocol):
@@ -119,9 +117,7 @@ class InstanceGroup:
     @property
     def secondary_volume_gib(self) -> int | None:
         """Size in GiB of the second EBS volume with the default applied; ``None`` for no volume."""
-        if self.secondary_volume_size_gib is None:
-            return DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB if self.is_accelerated else None
-        return None if self.secondary_volume_size_gib == 0 else self.secondary_volume_size_gib
+        return secondary_volume_gib(self.secondary_volume_size_gib, is_accelerated=self.is_accelerated)
 
     def to_request(
         self,

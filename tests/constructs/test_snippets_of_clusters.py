@@ -10,8 +10,9 @@ import pytest
 from aws_cdk import assertions
 from create_cluster_model import assert_clusters_are_legal
 
-from hyperpod_constructs.instance_group import DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB, InstanceGroup
+from hyperpod_constructs.instance_group import InstanceGroup
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
+from hyperpod_model.secondary_volume import DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {

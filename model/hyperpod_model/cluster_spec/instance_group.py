@@ -11,11 +11,9 @@ from hyperpod_model.catalog.fact import UnknownNameError
 from hyperpod_model.catalog.instances import InstanceType, instance_type, instance_types
 from hyperpod_model.cluster_spec.lifecycle_scripts import GroupLifecycleScriptsSpec
 from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
+from hyperpod_model.secondary_volume import secondary_volume_gib
 
 NodeType = Literal["Controller", "Login", "Compute"]
-
-DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB = 500
-"""Container images and caches fill the root volume of a training node; CPU groups keep the default."""
 
 _GROUP = instance_group()
 _EBS = _GROUP.at("InstanceStorageConfigs", "EbsVolumeConfig")
@@ -161,6 +159,4 @@ class InstanceGroupSpec(SpecModel):
     @property
     def secondary_volume_gib(self) -> int | None:
         """Size in GiB of the second EBS volume with the default applied, None for no volume."""
-        if self.secondary_volume_size_gib is None:
-            return DEFAULT_ACCELERATED_SECONDARY_VOLUME_GIB if self.is_accelerated else None
-        return None if self.secondary_volume_size_gib == 0 else self.secondary_volume_size_gib
+        return secondary_volume_gib(self.secondary_volume_size_gib, is_accelerated=self.is_accelerated)
