@@ -19,7 +19,7 @@ import pytest
 
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 
-pytestmark = pytest.mark.needs_system("bash", "flock", "timeout", "awk", "python3")
+pytestmark = pytest.mark.needs_system("bash", "flock", "timeout", "awk", "hostname", "python3")
 
 RESOURCE_CONFIG = {
     "ClusterConfig": {
@@ -171,6 +171,37 @@ def test_without_parameters(tmp_path: Path) -> None:
     node = Node(tmp_path, mounts=None)
     assert node.run().returncode == 0
     assert node.identity["required_mounts"] == []
+
+
+@pytest.mark.parametrize("cause", ["unlisted address", "no resource config"])
+def test_without_parameters_nothing_depends_on_the_identity(tmp_path: Path, cause: str) -> None:
+    node = Node(tmp_path, mounts=None)
+    assert node.run().returncode == 0
+    if cause == "unlisted address":
+        result = node.run("10.9.9.9")
+    else:
+        (node.root / "opt/ml/config/resource_config.json").unlink()
+        result = node.run()
+    assert result.returncode == 0
+    assert "identify_node: WARNING: " in result.stdout
+    assert not (node.root / "opt/hyperpod/node.json").exists()
+
+
+def test_finds_its_own_addresses(node: Node) -> None:
+    """Without the test's addresses the machine's own are taken, which the resource config does not list."""
+    environment = node.environment("unused")
+    del environment["PROVISION_ADDRESSES"]
+    result = subprocess.run(
+        ["bash", str(node.bundle / "on_init_complete.sh")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    own = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=True).stdout.split()
+    assert own
+    assert f"no instance has one of the addresses {' '.join(own)};" in last_line(result)
 
 
 def test_resource_config_elsewhere(node: Node) -> None:

@@ -24,11 +24,14 @@ takes_writes() {
   return "$status"
 }
 
-required=$(python3 -c '
+required=""
+if [[ -e $NODE_FILE ]]; then
+  required=$(python3 -c '
 import json, sys
 for path in json.load(open(sys.argv[1], encoding="utf-8"))["required_mounts"]:
     print(path)
 ' "$NODE_FILE")
+fi
 
 if [[ -z $required ]]; then
   log "this group needs no file system"

@@ -7,14 +7,28 @@ PROVISION_STEP=identify_node
 # shellcheck source=../lib/common.sh
 . "$here/lib/common.sh"
 
+own_addresses() {
+  hostname -I 2>/dev/null || ip -4 -o addr show | awk '{ sub("/.*", "", $4); print $4 }' | tr '\n' ' '
+}
+
+# cannot_tell PROBLEM REMEDY: fails where a later step depends on the identity, else warns.
+cannot_tell() {
+  if [[ -e $PARAMETERS_FILE ]]; then
+    fail "$1" "$2"
+  fi
+  rm -f "$NODE_FILE"
+  log "WARNING: $1; nothing depends on it, so this node goes on without $NODE_FILE"
+  exit 0
+}
+
 if [[ ! -r $RESOURCE_CONFIG ]]; then
-  fail "no readable $RESOURCE_CONFIG" \
+  cannot_tell "no readable $RESOURCE_CONFIG" \
     "HyperPod writes it before any lifecycle script; on a node of another kind set SAGEMAKER_RESOURCE_CONFIG_PATH"
 fi
 
-read -r -a addresses <<<"${PROVISION_ADDRESSES:-$(hostname -I)}"
+read -r -a addresses <<<"${PROVISION_ADDRESSES:-$(own_addresses)}"
 if ! node=$(python3 "$here/lib/node_identity.py" "$RESOURCE_CONFIG" "$PARAMETERS_FILE" "${addresses[@]}" 2>&1); then
-  fail "cannot tell which node this is: ${node##*$'\n'}" \
+  cannot_tell "cannot tell which node this is: ${node##*$'\n'}" \
     "compare the addresses of this node with CustomerIpAddress in $RESOURCE_CONFIG"
 fi
 ensure_file "$NODE_FILE" <<<"$node"
