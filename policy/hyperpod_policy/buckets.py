@@ -30,6 +30,15 @@ BUCKET_POLICY: Final = "AWS::S3::BucketPolicy"
 CHECKPOINT_BUCKET_TAG: Final = "hyperpod:checkpoint-bucket"
 """Marks a checkpoint bucket that its users' policies do not tell; its value is ``true``."""
 
+ENCRYPTION_KEY: Final = (
+    "BucketEncryption",
+    "ServerSideEncryptionConfiguration",
+    0,
+    "ServerSideEncryptionByDefault",
+    "KMSMasterKeyID",
+)
+"""Where a bucket names its KMS key."""
+
 Role: TypeAlias = Literal["lifecycle script", "checkpoint"]
 
 
@@ -193,6 +202,15 @@ def policy_statements(template: Template, bucket: Resource) -> tuple[list[Statem
             else:
                 found.append(statement)
     return found, complete
+
+
+def key_of(template: Template, bucket: Resource) -> Resource | None:
+    """Return the KMS key of a bucket, if the template makes it; an alias leads to its key."""
+    value = bucket.get(*ENCRYPTION_KEY)
+    found = template.by_key(value.resource) if isinstance(value, Reference) else None
+    if found is not None and found.type == "AWS::KMS::Alias":
+        return template.resource(found.get("TargetKeyId"), "AWS::KMS::Key")
+    return found
 
 
 def write_requests(template: Template, bucket: Resource) -> Iterator[Request]:

@@ -36,6 +36,9 @@ CONFIGURATION = [
 ]
 
 
+READS = ["s3:GetObject*", "s3:ListMultipartUploadParts", "s3:ListObject*"]
+
+
 def att(logical_id: str, attribute: str = "Arn") -> dict[str, Any]:
     return {"Fn::GetAtt": [logical_id, attribute]}
 
@@ -96,6 +99,7 @@ def _bucket_policy(bucket: str, writer: str) -> dict[str, Any]:
 
     return {
         "Type": "AWS::S3::BucketPolicy",
+        "DeletionPolicy": "Retain",
         "Properties": {
             "Bucket": ref(bucket),
             "PolicyDocument": {
@@ -109,6 +113,9 @@ def _bucket_policy(bucket: str, writer: str) -> dict[str, Any]:
                     ),
                     deny(
                         list(WRITES), _objects(bucket), {"ArnNotEquals": {"aws:PrincipalArn": [att(writer)]}}
+                    ),
+                    deny(
+                        list(READS), _objects(bucket), {"ArnNotEquals": {"aws:PrincipalArn": [att(writer)]}}
                     ),
                 ],
             },
@@ -203,6 +210,44 @@ def _network() -> dict[str, Any]:
             },
         },
         "Nat": {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": "subnet-0123456789abcdef0"}},
+        "FlowLog": {
+            "Type": "AWS::EC2::FlowLog",
+            "Properties": {
+                "ResourceId": ref("Vpc"),
+                "ResourceType": "VPC",
+                "TrafficType": "ALL",
+                "LogGroupName": ref("FlowLogGroup"),
+                "DeliverLogsPermissionArn": att("FlowLogRole"),
+            },
+        },
+        "FlowLogGroup": {"Type": "AWS::Logs::LogGroup"},
+        "FlowLogRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
+                            "Action": "sts:AssumeRole",
+                        }
+                    ]
+                },
+                "Policies": [
+                    {
+                        "PolicyDocument": {
+                            "Statement": [
+                                {
+                                    "Effect": "Allow",
+                                    "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+                                    "Resource": att("FlowLogGroup"),
+                                }
+                            ]
+                        }
+                    }
+                ],
+            },
+        },
         "InternetGateway": {"Type": "AWS::EC2::InternetGateway"},
         "NodeGroup": {
             "Type": "AWS::EC2::SecurityGroup",
@@ -221,7 +266,11 @@ def _network() -> dict[str, Any]:
 
 def _storage() -> dict[str, Any]:
     return {
-        "Key": {"Type": "AWS::KMS::Key", "Properties": {"EnableKeyRotation": True}},
+        "Key": {
+            "Type": "AWS::KMS::Key",
+            "DeletionPolicy": "Retain",
+            "Properties": {"EnableKeyRotation": True},
+        },
         "Logs": {"Type": "AWS::S3::Bucket"},
         "Scripts": _bucket(),
         "ScriptsPolicy": _bucket_policy("Scripts", "UploadRole"),

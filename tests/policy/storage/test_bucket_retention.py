@@ -56,3 +56,27 @@ def test_emptying_another_bucket_is_left_alone(judge, template):
         "Properties": {"BucketName": {"Ref": "Logs"}},
     }
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize("bucket", ["Scripts", "Checkpoints"])
+def test_a_policy_that_goes_leaves_the_bucket_open(judge, template, bucket):
+    del template["Resources"][f"{bucket}Policy"]["DeletionPolicy"]
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == f"{bucket}Policy"
+    assert f"bucket {bucket} is retained and its policy, the lock, is deleted" in finding.message
+
+
+def test_a_key_that_goes_leaves_the_bucket_unreadable(judge, template):
+    template["Resources"]["Key"]["DeletionPolicy"] = "Delete"
+    findings = judge(ID, template).failures
+    assert {finding.logical_id for finding in findings} == {"Key"}
+    assert "its key is deleted, so nobody can read it again" in findings[0].message
+
+
+def test_an_imported_key_is_left_alone(judge, template):
+    template["Resources"]["Key"]["DeletionPolicy"] = "Delete"
+    for bucket in ("Scripts", "Checkpoints"):
+        encryption = template["Resources"][bucket]["Properties"]["BucketEncryption"]
+        default = encryption["ServerSideEncryptionConfiguration"][0]["ServerSideEncryptionByDefault"]
+        default["KMSMasterKeyID"] = {"Fn::ImportValue": "key"}
+    assert judge(ID, template).findings == ()

@@ -7,8 +7,8 @@ NEEDED = ["Key", "LustreGroup", "Subnet", "Vpc"]
 
 
 def _retain(template, *names):
-    for name in names:
-        template["Resources"][name]["DeletionPolicy"] = "Retain"
+    for name in ("FileSystem", *NEEDED):
+        template["Resources"][name]["DeletionPolicy"] = "Retain" if name in names else "Delete"
 
 
 def test_a_final_backup_complies(judge, template):
@@ -67,3 +67,10 @@ def test_a_parameter_as_policy_is_undetermined(judge, template):
     template["Parameters"] = {"Policy": {"Type": "String"}}
     template["Resources"]["FileSystem"]["DeletionPolicy"] = {"Ref": "Policy"}
     assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_a_final_backup_needs_its_key(judge, template):
+    template["Resources"]["Key"]["DeletionPolicy"] = "Delete"
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "Key"
+    assert "the final backup of the file system cannot be restored without it" in finding.message

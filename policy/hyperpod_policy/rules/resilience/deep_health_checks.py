@@ -47,8 +47,9 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
                 group.cluster,
                 *path,
                 found=(
-                    f"runs for group '{group.name}' although its {deep_health_check_hours()} hours are to be "
-                    "avoided"
+                    f"group '{group.name}' is checked at every replacement, about "
+                    f"{deep_health_check_hours()} hours each time, although {REPLACEMENT_WAIT_TAG} is "
+                    f"{tags[REPLACEMENT_WAIT_TAG]!r}"
                 ),
                 allowed="off once the first checks have passed",
                 fix=(

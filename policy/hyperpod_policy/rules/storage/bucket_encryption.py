@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hyperpod_policy.buckets import GuardedBucket, guarded_buckets
+from hyperpod_policy.buckets import ENCRYPTION_KEY, GuardedBucket, guarded_buckets, key_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
-from hyperpod_policy.values import Reference, Unresolved, elements, truth
+from hyperpod_policy.values import Unresolved, elements, truth
 
 _KMS = ("aws:kms", "aws:kms:dsse")
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
@@ -46,14 +46,11 @@ def _is_aws_managed(key: Any) -> bool:
 
 
 def _rotation(template: Template, guarded: GuardedBucket, key: Any, allowed: str) -> Verdict:
-    path = (*_RULES, 0, "ServerSideEncryptionByDefault", "KMSMasterKeyID")
-    resource = template.by_key(key.resource) if isinstance(key, Reference) else None
-    if resource is not None and resource.type == "AWS::KMS::Alias":
-        resource = template.resource(resource.get("TargetKeyId"), "AWS::KMS::Key")
+    resource = key_of(template, guarded.bucket)
     if resource is None:
         return undetermined(
             guarded.bucket,
-            *path,
+            *ENCRYPTION_KEY,
             found=f"key {key} of {guarded.words} is not in this template",
             allowed=allowed,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, key_of, policies_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
 from hyperpod_policy.values import Unresolved
@@ -38,7 +38,26 @@ def check(template: Template) -> Iterator[Verdict]:
             found = f"{guarded.words} is emptied by {emptied} when the stack goes"
             yield failed(bucket, found=found, allowed="nothing deletes its objects")
         else:
-            yield passed(bucket)
+            verdicts = list(_needed(template, guarded))
+            yield from verdicts if verdicts else [passed(bucket)]
+
+
+def _needed(template: Template, guarded: GuardedBucket) -> Iterator[Verdict]:
+    """Judge what a retained bucket needs to stay closed and readable."""
+    for policy in policies_of(template, guarded.bucket):
+        if policy.deletion_policy not in _KEEPING["DeletionPolicy"]:
+            yield failed(
+                policy,
+                found=f"{guarded.words} is retained and its policy, the lock, is deleted",
+                allowed="retained with the bucket",
+            )
+    key = key_of(template, guarded.bucket)
+    if key is not None and key.deletion_policy not in _KEEPING["DeletionPolicy"]:
+        yield failed(
+            key,
+            found=f"{guarded.words} is retained and its key is deleted, so nobody can read it again",
+            allowed="retained with the bucket",
+        )
 
 
 def _is_emptied(template: Template, key: str) -> str | None:
@@ -55,9 +74,13 @@ RULE = Rule(
     severity="error",
     why=(
         "A deleted or replaced stack would take the training's only durable state with it, or the scripts "
-        "from which replacement nodes start."
+        "from which replacement nodes start. Kept without its policy the bucket is open, without its key "
+        "unreadable."
     ),
-    fix="set DeletionPolicy and UpdateReplacePolicy to Retain (in the CDK removal_policy=RETAIN)",
+    fix=(
+        "set DeletionPolicy and UpdateReplacePolicy to Retain (in the CDK removal_policy=RETAIN) on the "
+        "bucket, its policy and its key"
+    ),
     source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy attributes",
     check=check,
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hyperpod_policy.bucket_locks import judge_lock
 from hyperpod_policy.buckets import foreign_script_locations, guarded_buckets, write_requests
+from hyperpod_policy.clusters import distinct
 from hyperpod_policy.rule import Rule, Verdict, undetermined
 from hyperpod_policy.template import Template
 
@@ -20,7 +21,7 @@ def check(template: Template) -> Iterator[Verdict]:
             what="object writes and deletes",
             listed="writers",
         )
-    for used in foreign_script_locations(template):
+    for used, _ in distinct(foreign_script_locations(template)):
         yield undetermined(
             used.cluster,
             *used.path,

@@ -45,13 +45,27 @@ def check(template: Template) -> Iterator[Verdict]:
                     severity="warning",
                 )
         elif _is_backed_up(template, file_system):
-            yield passed(file_system)
+            yield _backup_stays_readable(template, file_system)
         else:
             yield failed(
                 file_system,
                 found=f"DeletionPolicy {file_system.deletion_policy} deletes its data with the stack",
                 allowed="a final backup, or retained together with its key, security groups, subnet and VPC",
             )
+
+
+def _backup_stays_readable(template: Template, file_system: Resource) -> Verdict:
+    value = file_system.get("KmsKeyId")
+    key = template.by_key(value.resource) if isinstance(value, Reference) else None
+    if key is None or key.deletion_policy in _RETAINING:
+        return passed(file_system)
+    return failed(
+        key,
+        found=(
+            "is deleted with the stack, and the final backup of the file system cannot be restored without it"
+        ),
+        allowed="retained",
+    )
 
 
 def _needed(template: Template, file_system: Resource) -> Iterator[Resource]:
@@ -86,8 +100,8 @@ RULE = Rule(
         "without its key it is unreadable."
     ),
     fix=(
-        "take a final backup before deletion (LustreFileSystem with removal=FINAL_BACKUP), or retain the "
-        "file system with everything it needs"
+        "take a final backup before deletion (LustreFileSystem with removal=FINAL_BACKUP) and retain the "
+        "key, or retain the file system with everything it needs"
     ),
     source=(
         "FSx API reference, DeleteFileSystem SkipFinalBackup; CloudFormation user guide, DeletionPolicy "

@@ -1,0 +1,131 @@
+"""The traffic of the nodes' VPC is recorded, and the records arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_model.catalog.logs import FLOW_LOG_ACTIONS, FLOW_LOG_SERVICE
+from hyperpod_policy.clusters import distinct, subnets
+from hyperpod_policy.iam.patterns import every
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.networks import SUBNET, vpc_of
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Unresolved, same
+
+_FLOW_LOG = "AWS::EC2::FlowLog"
+_TO_LOG_GROUP = "cloud-watch-logs"
+_RECORDED = ("ALL", "REJECT")
+_ALLOWED = "a flow log of all or rejected traffic that is delivered"
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the flow logs of each VPC of nodes that the template makes."""
+    seen: set[str] = set()
+    for used, _ in distinct(subnets(template)):
+        subnet = template.resource(used.value, SUBNET)
+        vpc = None if subnet is None else vpc_of(template, subnet)
+        if subnet is None or vpc is None or vpc.key in seen:
+            continue
+        seen.add(vpc.key)
+        logs = [
+            log
+            for log in template.of_type(_FLOW_LOG)
+            if same(log.get("ResourceId"), vpc.ref) or same(log.get("ResourceId"), subnet.ref)
+        ]
+        if not logs:
+            yield failed(vpc, found="has no flow log", allowed=_ALLOWED)
+        for log in logs:
+            yield from _judge(template, log)
+
+
+def _judge(template: Template, log: Resource) -> Iterator[Verdict]:
+    verdicts: list[Verdict] = []
+    traffic = log.get("TrafficType", default="ALL")
+    if isinstance(traffic, Unresolved):
+        verdicts.append(undetermined(log, "TrafficType", found=f"is {traffic}", allowed=_ALLOWED))
+    elif traffic not in _RECORDED:
+        verdicts.append(failed(log, "TrafficType", found=f"records {traffic} only", allowed=_ALLOWED))
+    if log.get("LogDestinationType", default=_TO_LOG_GROUP) == _TO_LOG_GROUP:
+        verdicts += _delivery(template, log)
+    yield from verdicts if verdicts else [passed(log)]
+
+
+def _delivery(template: Template, log: Resource) -> Iterator[Verdict]:
+    member = "DeliverLogsPermissionArn"
+    arn = log.get(member)
+    role = role_of(template, arn)
+    if arn is None:
+        yield failed(log, found=f"names no role that writes the records ({member})", allowed=_ALLOWED)
+    elif role is None:
+        yield undetermined(log, member, found=f"role {arn} is not in this template", allowed=_ALLOWED)
+    else:
+        if not _trusts(role):
+            yield failed(
+                role,
+                "AssumeRolePolicyDocument",
+                found=f"does not trust {FLOW_LOG_SERVICE}, so no flow log arrives",
+                allowed=_ALLOWED,
+            )
+        held = permissions(template, role)
+        missing = [action for action in FLOW_LOG_ACTIONS if not _allows(held.statements, action)]
+        if missing and not held.unknown and not held.aws_managed:
+            yield failed(
+                role, found=f"may not {' or '.join(missing)}, so no flow log arrives", allowed=_ALLOWED
+            )
+        elif missing:
+            yield undetermined(
+                role,
+                found=f"whether it may {' and '.join(missing)} is not in this template",
+                allowed=_ALLOWED,
+            )
+        if isinstance(log.get("LogGroupName"), str) and not _creates(held.statements, log, template):
+            yield failed(
+                log,
+                "LogGroupName",
+                found=f"names log group {log.get('LogGroupName')}, which nothing in the template makes",
+                allowed=_ALLOWED,
+            )
+
+
+def _trusts(role: Resource) -> bool:
+    return any(
+        not isinstance(statement, Statement)
+        or (statement.effect == "Allow" and ("Service", FLOW_LOG_SERVICE) in statement.principals)
+        for statement in statements_of(role, "AssumeRolePolicyDocument")
+    )
+
+
+def _allows(statements: list[Statement], action: str) -> bool:
+    """Whether some statement allows the action on something; on what is left to deployment."""
+    return any(
+        statement.effect == "Allow"
+        and any(every(pattern, action, ignore_case=True) is not False for pattern in statement.actions)
+        != statement.not_action
+        for statement in statements
+    )
+
+
+def _creates(statements: list[Statement], log: Resource, template: Template) -> bool:
+    """Whether the template makes the log group that a literal name means, or lets the role make it."""
+    name = log.get("LogGroupName")
+    made = any(same(group.get("LogGroupName"), name) for group in template.of_type("AWS::Logs::LogGroup"))
+    return made or _allows(statements, "logs:CreateLogGroup")
+
+
+RULE = Rule(
+    id="FlowLogs",
+    title="the traffic of the nodes' VPC is recorded, and the records arrive",
+    severity="warning",
+    why=(
+        "After an incident flow logs tell who talked to the nodes. With a wrong role or a log group that "
+        "nobody made, EC2 accepts the flow log and delivers nothing, which shows when the logs are needed."
+    ),
+    fix=(
+        "add an AWS::EC2::FlowLog for the VPC, with a log group of the template by reference and a role "
+        f"that trusts {FLOW_LOG_SERVICE} and may {' and '.join(FLOW_LOG_ACTIONS)}; ClusterNetwork does"
+    ),
+    source="VPC user guide, publish flow logs to CloudWatch Logs",
+    check=check,
+)

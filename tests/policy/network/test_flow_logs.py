@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "FlowLogs"
+
+
+def _log(template):
+    return template["Resources"]["FlowLog"]["Properties"]
+
+
+def _role(template):
+    return template["Resources"]["FlowLogRole"]["Properties"]
+
+
+def test_delivered_flow_logs_comply(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_no_flow_log_is_a_warning(judge, template):
+    del template["Resources"]["FlowLog"]
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.severity) == ("Vpc", "warning")
+    assert "has no flow log" in finding.message
+
+
+def test_accepted_traffic_only_fails(judge, template):
+    _log(template)["TrafficType"] = "ACCEPT"
+    (finding,) = judge(ID, template).failures
+    assert "records ACCEPT only" in finding.message
+
+
+def test_no_role_fails(judge, template):
+    del _log(template)["DeliverLogsPermissionArn"]
+    (finding,) = judge(ID, template).failures
+    assert "names no role that writes the records" in finding.message
+
+
+def test_a_role_for_another_service_fails(judge, template):
+    statement = _role(template)["AssumeRolePolicyDocument"]["Statement"][0]
+    statement["Principal"] = {"Service": "ec2.amazonaws.com"}
+    (finding,) = judge(ID, template).failures
+    assert "does not trust vpc-flow-logs.amazonaws.com" in finding.message
+
+
+@pytest.mark.parametrize("missing", ["logs:CreateLogStream", "logs:PutLogEvents"])
+def test_a_role_without_permission_fails(judge, template, missing):
+    statement = _role(template)["Policies"][0]["PolicyDocument"]["Statement"][0]
+    statement["Action"].remove(missing)
+    (finding,) = judge(ID, template).failures
+    assert f"may not {missing}, so no flow log arrives" in finding.message
+
+
+def test_a_literal_group_that_nobody_makes_fails(judge, template):
+    _log(template)["LogGroupName"] = "/vpc/flow"
+    (finding,) = judge(ID, template).failures
+    assert "names log group /vpc/flow, which nothing in the template makes" in finding.message
+
+
+def test_a_literal_group_that_the_template_makes_complies(judge, template):
+    _log(template)["LogGroupName"] = "/vpc/flow"
+    template["Resources"]["FlowLogGroup"]["Properties"] = {
+        "LogGroupName": {"Fn::Join": ["/", ["", "vpc", "flow"]]}
+    }
+    assert judge(ID, template).findings == ()
+
+
+def test_a_role_that_may_make_the_group_complies(judge, template):
+    _log(template)["LogGroupName"] = "/vpc/flow"
+    _role(template)["Policies"][0]["PolicyDocument"]["Statement"][0]["Action"] = "logs:*"
+    assert judge(ID, template).findings == ()
+
+
+def test_an_imported_role_is_undetermined(judge, template):
+    _log(template)["DeliverLogsPermissionArn"] = {"Fn::ImportValue": "role"}
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_a_managed_policy_is_undetermined(judge, template):
+    del _role(template)["Policies"]
+    _role(template)["ManagedPolicyArns"] = [{"Fn::ImportValue": "policy"}]
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_traffic_from_a_parameter_is_undetermined(judge, template):
+    template["Parameters"] = {"Traffic": {"Type": "String"}}
+    _log(template)["TrafficType"] = {"Ref": "Traffic"}
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_a_bucket_as_destination_complies(judge, template):
+    log = _log(template)
+    del log["LogGroupName"], log["DeliverLogsPermissionArn"]
+    log |= {"LogDestinationType": "s3", "LogDestination": "arn:aws:s3:::flow-logs"}
+    assert judge(ID, template).findings == ()
+
+
+def test_an_imported_vpc_is_left_alone(judge, template):
+    template["Resources"]["Subnet"]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
+    assert judge(ID, template).verdicts == ()
