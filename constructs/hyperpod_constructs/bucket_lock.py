@@ -9,7 +9,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_constructs.role_identity import deploying_role_arn, role_arn_for
+from hyperpod_constructs.deploying_role import deploying_role_arn
+from hyperpod_constructs.role_identity import role_arn_for
 from hyperpod_model.catalog.iam import (
     S3_BUCKET_CONFIGURATION_PATTERNS,
     S3_OBJECT_READ_PATTERNS,
@@ -131,10 +132,9 @@ class ConfigurationLock:
                 [
                     Fault(
                         (scope.node.path, "administrators"),
-                        "the stack's synthesizer names no role with which CloudFormation deploys (only a "
-                        "DefaultStackSynthesizer that Python did not create itself does), so nobody could "
-                        "change this bucket again; pass administrators=[...] with the role that deploys the "
-                        "stack, such as "
+                        "the stack's synthesizer names no role with which CloudFormation deploys, so nobody "
+                        "could change this bucket again; pass administrators=[...] with the role that "
+                        "deploys the stack, such as "
                         'iam.Role.from_role_arn(self, "Deployer", "arn:aws:iam::<account>:role/<name>")',
                     )
                 ]

@@ -76,8 +76,7 @@ class CheckpointBucket(Construct):
         readers: Roles exempt from the denial of object reads. None by default.
         administrators: Roles that may change the configuration, in addition to the role with which
             CloudFormation deploys the stack, as its synthesizer names it. Required where it names none, as
-            ``CliCredentialsStackSynthesizer``, ``LegacyStackSynthesizer`` and any synthesizer object created
-            in Python do.
+            ``CliCredentialsStackSynthesizer`` and ``LegacyStackSynthesizer`` do.
         kms_key: Key of the objects. Its policy must leave access to IAM, as the CDK's default does. Default:
             a key of its own, rotated every year and retained.
         bucket_name: Physical name in the global namespace; must begin with ``sagemaker-``. Default: a name in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import ArnFormat, Aws, DefaultStackSynthesizer, Stack, Token
+from aws_cdk import ArnFormat, Aws, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
@@ -60,30 +60,4 @@ def role_arn_for(scope: IConstruct, role: iam.IRole, *, what: str) -> str:
         resource="role",
         resource_name=f"{path}{resource.role_name}".lstrip("/"),
         arn_format=ArnFormat.SLASH_RESOURCE_NAME,
-    )
-
-
-def deploying_role_arn(scope: IConstruct) -> str | None:
-    """ARN of the role with which CloudFormation deploys a construct, or None where CDK does not name it.
-
-    Of the CDK's synthesizers, ``DefaultStackSynthesizer`` and its subclasses name one.
-    ``CliCredentialsStackSynthesizer`` and ``LegacyStackSynthesizer`` deploy with whatever credentials the
-    caller has. A synthesizer *object* made in Python is asked in vain as well: the stack binds a copy of it,
-    and Python only ever sees the unbound original.
-    """
-    stack = deployed_stack(scope)
-    synthesizer = stack.synthesizer
-    if not isinstance(synthesizer, DefaultStackSynthesizer):
-        return None
-    try:
-        arn = synthesizer.cloud_formation_execution_role_arn
-    except RuntimeError as error:
-        if "bound to a Stack" in str(error):
-            return None
-        raise
-    # The placeholders are for the CDK CLI. CloudFormation would take them literally.
-    return (
-        arn.replace("${AWS::Partition}", Aws.PARTITION)
-        .replace("${AWS::AccountId}", stack.account)
-        .replace("${AWS::Region}", stack.region)
     )

@@ -626,9 +626,7 @@ def test_unnamed_role_of_another_stack_is_refused() -> None:
             list_role(role)
 
 
-@pytest.mark.parametrize(
-    "synthesizer", [CliCredentialsStackSynthesizer, LegacyStackSynthesizer, DefaultStackSynthesizer]
-)
+@pytest.mark.parametrize("synthesizer", [CliCredentialsStackSynthesizer, LegacyStackSynthesizer])
 def test_administrators_are_required_where_no_deployer_is_named(synthesizer: Callable[[], Any]) -> None:
     stack = Stack(App(), "Training", synthesizer=synthesizer())
     message = r"Checkpoints\w*\.administrators: the stack's synthesizer names no role .* pass administrators="
@@ -654,7 +652,65 @@ def test_any_synthesizer_works_with_administrators(synthesizer: Callable[[], Any
     locked = Locked(template_of(stack))
     for verdict, bucket in ((locked.verdict, locked.bucket_arn), (locked.log_verdict, locked.log_bucket_arn)):
         assert verdict(role_request("s3:PutBucketPolicy", bucket, ADMINISTRATOR)) == "silent"
-        assert verdict(role_request("s3:PutBucketPolicy", bucket, DEPLOYER)) == "deny"
+        outsider = f"{ADMINISTRATOR}2"
+        assert verdict(role_request("s3:PutBucketPolicy", bucket, outsider)) == "deny"
+
+
+MINE = "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/deploys-${Qualifier}-${AWS::Region}"
+
+
+@pytest.mark.parametrize("env", [None, Environment(account=ACCOUNT, region=REGION)])
+@pytest.mark.parametrize(
+    ("synthesizer", "deployer"),
+    [
+        (DefaultStackSynthesizer(), DEPLOYER),
+        (DefaultStackSynthesizer(qualifier="mine"), DEPLOYER.replace("hnb659fds", "mine")),
+        (
+            DefaultStackSynthesizer(qualifier="mine", cloud_formation_execution_role=MINE),
+            f"arn:aws:iam::{ACCOUNT}:role/deploys-mine-{REGION}",
+        ),
+        (BootstraplessSynthesizer(), DEPLOYER),
+        (
+            BootstraplessSynthesizer(cloud_formation_execution_role_arn="arn:aws:iam::444455556666:role/X"),
+            "arn:aws:iam::444455556666:role/X",
+        ),
+    ],
+)
+@pytest.mark.parametrize("given_to", ["stack", "app"])
+def test_deployer_of_a_synthesizer_made_in_python(
+    synthesizer: Any, deployer: str, env: Environment | None, given_to: str, tmp_path: Path
+) -> None:
+    """The same object serves several stacks, of this test and of all others."""
+    if given_to == "stack":
+        app = App(outdir=str(tmp_path))
+        stack = Stack(app, "Training", env=env, synthesizer=synthesizer)
+    else:
+        app = App(outdir=str(tmp_path), default_stack_synthesizer=synthesizer)
+        stack = Stack(app, "Training", env=env)
+    CheckpointBucket(stack, "Checkpoints")
+    locked = Locked(template_of(stack))
+    for verdict, bucket in ((locked.verdict, locked.bucket_arn), (locked.log_verdict, locked.log_bucket_arn)):
+        assert verdict(role_request("s3:PutBucketPolicy", bucket, deployer)) == "silent"
+        assert verdict(role_request("s3:PutBucketPolicy", bucket, ADMINISTRATOR)) == "deny"
+
+
+def test_asking_a_synthesizer_leaves_no_trace(tmp_path: Path) -> None:
+    def synthesize(name: str, ask: bool) -> list[str]:
+        app = App(outdir=str(tmp_path / name), default_stack_synthesizer=DefaultStackSynthesizer())
+        first, second = Stack(app, "First"), Stack(app, "Second")
+        for stack in (first, second):
+            if ask:
+                CheckpointBucket(stack, "Checkpoints")
+            else:
+                s3.Bucket(stack, f"Bucket{stack.stack_name}")
+        app.synth()
+        return sorted(path.name for path in (tmp_path / name).iterdir()) + [
+            file["source"]["path"]
+            for path in sorted((tmp_path / name).glob("*.assets.json"))
+            for file in json.loads(path.read_text())["files"].values()
+        ]
+
+    assert synthesize("asked", True) == synthesize("not-asked", False)
 
 
 class TestForeignBucket:
