@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperpod_policy.buckets import GuardedBucket, policies_of, policy_statements
-from hyperpod_policy.iam.evaluation import Request, denies, refused
+from hyperpod_policy.iam.evaluation import Request, denials_about, denies, refused
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
@@ -35,7 +35,7 @@ def judge_lock(
     Args:
         template: Template under review.
         guarded: The bucket.
-        requests: What must be refused.
+        requests: What must be refused: actions on one resource.
         what: What the requests are, such as ``object writes``.
         listed: Who may be exempt, such as ``writers``.
     """
@@ -47,7 +47,8 @@ def judge_lock(
         yield failed(bucket, found=f"{guarded.words} has no bucket policy", allowed=allowed)
         return
     asked = [replace(request, context=STRANGER_CONTEXT) for request in requests]
-    answers = [(request, refused(statements, request)) for request in asked]
+    denials = denials_about(statements, asked[0])
+    answers = [(request, refused(denials, request)) for request in asked]
     open_actions = [request.action for request, answer in answers if answer is False]
     unclear = [request.action for request, answer in answers if answer is None]
     path = ("PolicyDocument", "Statement")

@@ -64,28 +64,42 @@ def permitted(statements: Sequence[Statement], request: Request) -> bool | None:
     return True if True in answers and no is False else None
 
 
+def denials_about(statements: Sequence[Statement], request: Request) -> list[Statement]:
+    """Return the denials that may refuse a request whatever its action is.
+
+    To ask for many actions on one resource, ask only these.
+    """
+    return [
+        statement
+        for statement in statements
+        if statement.effect == "Deny" and _covers(statement, request, patterns.every, free=False) is not False
+    ]
+
+
 def _applies(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
     action = request.action.lower()
-    answers = [
-        _listed(
-            statement.actions,
-            lambda pattern: patterns.every(pattern, action, ignore_case=True),
-            statement.not_action,
-        )
-    ]
-    if False in answers:
+    answer = _listed(
+        statement.actions,
+        lambda pattern: patterns.every(pattern, action, ignore_case=True),
+        statement.not_action,
+    )
+    if answer is False:
         return False
-    if statement.resources or statement.not_resource:
-        if statement.not_resource:
-            # the exceptions must leave the whole request (Deny) or some of it (Allow)
-            other = patterns.some if match is patterns.every else patterns.every
-            answers.append(
-                _listed(statement.resources, lambda pattern: other(pattern, request.resource), True)
-            )
-        else:
-            answers.append(
-                _listed(statement.resources, lambda pattern: match(pattern, request.resource), False)
-            )
+    covered = _covers(statement, request, match, free=free)
+    if covered is False:
+        return False
+    return None if answer is None or covered is None or not statement.complete else True
+
+
+def _covers(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
+    """Whether resource, principal and conditions of a statement hold for a request."""
+    answers: list[bool | None] = []
+    if statement.not_resource:
+        # the exceptions must leave the whole request (Deny) or some of it (Allow)
+        other = patterns.some if match is patterns.every else patterns.every
+        answers.append(_listed(statement.resources, lambda pattern: other(pattern, request.resource), True))
+    elif statement.resources:
+        answers.append(_listed(statement.resources, lambda pattern: match(pattern, request.resource), False))
     if False in answers:
         return False
     if statement.principals or statement.not_principal:
@@ -94,8 +108,6 @@ def _applies(statement: Statement, request: Request, match: _Match, *, free: boo
     answers.append(holds(statement.conditions, context, free=free))
     if False in answers:
         return False
-    if not statement.complete:
-        return None
     return None if None in answers else True
 
 

@@ -12,7 +12,7 @@ from hyperpod_model.catalog.iam import (
 from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
 from hyperpod_policy.buckets import GuardedBucket, bucket_arn, guarded_buckets, objects_arn, policy_statements
 from hyperpod_policy.clusters import Used, distinct, execution_roles
-from hyperpod_policy.iam.evaluation import Request, allows, permitted, refused
+from hyperpod_policy.iam.evaluation import Request, allows, denials_about, permitted, refused
 from hyperpod_policy.identities import arn_of, permissions, role_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
@@ -34,11 +34,14 @@ def _judge(template: Template, guarded: GuardedBucket, used: Used) -> Verdict:
     role = role_of(template, used.value)
     principal = template.spelled(used.value if role is None else arn_of(role))
     objects, itself = objects_arn(template, bucket), bucket_arn(template, bucket)
-    asked = [
-        *(Request(action, objects, principal, STRANGER_CONTEXT) for action in S3_OBJECT_WRITE_ACTIONS),
-        *(Request(action, itself, principal, STRANGER_CONTEXT) for action in S3_BUCKET_CONFIGURATION_ACTIONS),
-    ]
-    open_requests = [request for request in asked if refused(policy, request) is not True]
+    open_requests: list[Request] = []
+    for resource, actions in (
+        (objects, S3_OBJECT_WRITE_ACTIONS),
+        (itself, S3_BUCKET_CONFIGURATION_ACTIONS),
+    ):
+        asked = [Request(action, resource, principal, STRANGER_CONTEXT) for action in actions]
+        denials = denials_about(policy, asked[0])
+        open_requests += [request for request in asked if refused(denials, request) is not True]
     allowed = f"nodes read {guarded.words} and never write it or change its configuration"
     if not open_requests:
         return passed(bucket)
