@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from aws_cdk import CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -33,11 +32,6 @@ _FEATURE_FLAGS = {
     "@aws-cdk/core:enablePartitionLiterals": False,
 }
 """They decide how the CDK writes its own upload function. Nothing else here depends on feature flags."""
-
-
-class _OtherEntryPoint(NamedTuple):
-    source_s3_uri: str
-    entry_point: str
 
 
 class HyperPodStack(Stack):
@@ -176,6 +170,7 @@ class HyperPodStack(Stack):
             entry_point=self.spec.entry_point,
             slurm_mode=self.spec.slurm.mode,
             required_mounts=self._required_mounts(),
+            administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
 
@@ -189,7 +184,11 @@ class HyperPodStack(Stack):
 
     @cached_property
     def _access_logs(self) -> AccessLogBucket:
-        return AccessLogBucket(self, "AccessLogs")
+        return AccessLogBucket(self, "AccessLogs", administrators=self._administrators)
+
+    @cached_property
+    def _administrators(self) -> list[iam.IRole]:
+        return self._imported_roles("BucketAdministrator", self.spec.administrator_role_arns)
 
     def _checkpoint_bucket(self) -> CheckpointBucket | None:
         said = self.spec.checkpoint_bucket
@@ -198,7 +197,7 @@ class HyperPodStack(Stack):
         return CheckpointBucket(
             self,
             "CheckpointBucket",
-            administrators=self._imported_roles("CheckpointAdministrator", said.administrator_role_arns),
+            administrators=self._administrators,
             readers=self._imported_roles("CheckpointReader", said.reader_role_arns),
             access_log_bucket=self._access_logs,
         )
@@ -306,7 +305,7 @@ class HyperPodStack(Stack):
         entry_point = self.spec.entry_point if hook is None else hook
         if own.source_s3_uri is None:
             assert self.lifecycle_scripts is not None
-            return _OtherEntryPoint(self.lifecycle_scripts.source_s3_uri, entry_point)
+            return self.lifecycle_scripts.starting_at(entry_point)
         return LifecycleScripts.from_s3_uri(
             self,
             f"LifecycleScripts-{said.name}",

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from aws_cdk import Annotations, Aws, Duration, IgnoreMode, Stack
 from aws_cdk import aws_iam as iam
@@ -20,7 +20,7 @@ from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_lifecycle.content_hash import LEFT_OUT, content_hash, read_folder
-from hyperpod_lifecycle.script_checks import check_folder
+from hyperpod_lifecycle.script_checks import check_entry_point, check_folder
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 from hyperpod_model.catalog.iam import BUCKET_KEY_READ_ACTIONS, BUCKET_READ_ACTIONS, OBJECT_READ_ACTIONS
 from hyperpod_model.catalog.names import BUCKET, INSTANCE_GROUP, MOUNT_PATH, SOURCE_S3_URI
@@ -35,6 +35,18 @@ SlurmMode = Literal["api", "lifecycle"]
 _PARAMETERS = "parameters.json"
 _PREFIX = "lifecycle-scripts"
 _ENTRY_POINTS: Mapping[SlurmMode, str] = {"api": "on_init_complete.sh", "lifecycle": "on_create.sh"}
+
+
+class EntryPoint(NamedTuple):
+    """A file that HyperPod runs, out of scripts that lie in S3.
+
+    Attributes:
+        source_s3_uri: Where the scripts lie.
+        entry_point: Name of the file there.
+    """
+
+    source_s3_uri: str
+    entry_point: str
 
 
 class LifecycleScripts(Construct):
@@ -122,7 +134,8 @@ class LifecycleScripts(Construct):
         self.entry_point = _ENTRY_POINTS[slurm_mode] if entry_point is None else entry_point
         rendered = self._render_parameters(source, required_mounts)
         self._check(source, service_configures_slurm=slurm_mode == "api")
-        self.content_hash = content_hash(read_folder(source), extra=rendered)
+        self._files = read_folder(source)
+        self.content_hash = content_hash(self._files, extra=rendered)
         locked = LockedBucket(
             self,
             "Resource",
@@ -194,6 +207,19 @@ class LifecycleScripts(Construct):
         return _ForeignLifecycleScripts(
             scope, id, source_s3_uri=source_s3_uri, entry_point=entry_point, bucket=bucket, kms_key=kms_key
         )
+
+    def starting_at(self, entry_point: str) -> EntryPoint:
+        """Another file of the same scripts, for an instance group that runs it in place of ``entry_point``.
+
+        Args:
+            entry_point: File at the top of the folder.
+
+        Raises:
+            InvalidInputError: If the folder has no such file, or the service could not run it.
+        """
+        faults = check_entry_point(self._files, entry_point=entry_point)
+        refuse(fault._replace(path=(self.node.path, *fault.path)) for fault in faults)
+        return EntryPoint(self.source_s3_uri, entry_point)
 
     def grant_read(self, role: iam.IRole) -> iam.Grant:
         """Allow a role to list the bucket and get the scripts of every hash, and nothing else.
@@ -350,6 +376,9 @@ class _ForeignLifecycleScripts(LifecycleScripts):
             "writes to others, and whoever writes there runs code as root on the nodes; make sure that its "
             "policy lists the writers",
         )
+
+    def starting_at(self, entry_point: str) -> EntryPoint:
+        return EntryPoint(self.source_s3_uri, entry_point)
 
     def _objects(self) -> str:
         return f"{self._key_prefix.rstrip('/')}/*" if self._key_prefix.strip("/") else "*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -13,6 +13,7 @@ from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.bucket_lock import ConfigurationLock, ObjectLock, bucket_name_prefix
+from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_model.catalog.iam import bucket_key_via_service
 from hyperpod_model.catalog.names import BUCKET, MANAGED_BUCKET_PREFIX
 from hyperpod_model.faults import Fault, InvalidInputError
@@ -52,7 +53,11 @@ class LockedBucket(Construct):
     ) -> None:
         super().__init__(scope, id)
         _check_bucket_name(scope, bucket_name)
-        self.key = self._make_key(f"Objects of {scope.node.path}") if kms_key is None else kms_key
+        self.key = (
+            rotating_key(self, "Key", description=f"Objects of {scope.node.path}")
+            if kms_key is None
+            else kms_key
+        )
         self.bucket = s3.Bucket(
             self,
             "Resource",
@@ -86,24 +91,6 @@ class LockedBucket(Construct):
             else access_log_bucket
         )
         self.access_log_bucket.receive_logs_of(self.bucket, f"{label}-{self.node.addr[-8:]}/")
-
-    def _make_key(self, description: str) -> kms.IKey:
-        root = f"arn:{Aws.PARTITION}:iam::{Stack.of(self).account}:root"
-        return kms.Key(
-            self,
-            "Key",
-            description=description,
-            enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN,
-            # The CDK's own default, whose partition depends on a feature flag: access is left to IAM.
-            policy=iam.PolicyDocument(
-                statements=[
-                    iam.PolicyStatement(
-                        principals=[iam.ArnPrincipal(root)], actions=["kms:*"], resources=["*"]
-                    )
-                ]
-            ),
-        )
 
     def add_writer(self, role: iam.IRole) -> None:
         """Exempt a role from the denials of object writes and reads."""

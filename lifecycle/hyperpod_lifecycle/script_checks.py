@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -43,7 +43,7 @@ def check_folder(
         return [Fault((), f"needs an existing folder of scripts, got '{folder}'; name one that is there")]
     files = read_folder(folder)
     faults = list(_check_links(folder))
-    faults += _check_entry_point(files, entry_point)
+    faults += check_entry_point(files, entry_point=entry_point)
     names = frozenset(file.path for file in files)
     for file in files:
         if service_configures_slurm and PurePosixPath(file.path).name == PROVISIONING_PARAMETERS:
@@ -91,7 +91,13 @@ def _check_links(folder: Path) -> Iterator[Fault]:
             )
 
 
-def _check_entry_point(files: list[ScriptFile], entry_point: str) -> Iterator[Fault]:
+def check_entry_point(files: Sequence[ScriptFile], *, entry_point: str) -> Iterator[Fault]:
+    """Find what keeps the service from running a file first.
+
+    Args:
+        files: The folder that is uploaded.
+        entry_point: Name of the file.
+    """
     if not LIFECYCLE_SCRIPT.matches(entry_point) or "/" in entry_point:
         yield Fault(
             ("entry_point",),

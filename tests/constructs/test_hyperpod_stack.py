@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, Stack, Stage
+from aws_cdk import App, Environment, LegacyStackSynthesizer, Stack, Stage
 from create_cluster_model import assert_clusters_are_legal
 from stacks import only, resources
 
 from hyperpod_constructs import HyperPodStack
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
-from hyperpod_model.faults import UNKNOWN
+from hyperpod_model.faults import UNKNOWN, InvalidInputError
 
 CLUSTERS = Path(__file__).parents[2] / "examples" / "clusters"
 SPECS = sorted(path.name for path in CLUSTERS.glob("*.yaml"))
@@ -286,3 +286,50 @@ def test_two_clusters_stand_in_one_app() -> None:
     assembly = app.synth()
     assert assembly.get_stack_artifact(first.artifact_id).stack_name == "hyperpod-llm-train"
     assert assembly.get_stack_artifact(second.artifact_id).stack_name == "hyperpod-llm-train-2"
+
+
+ADMINISTRATOR = f"arn:aws:iam::{ACCOUNT}:role/bucket-administrator"
+
+
+def test_administrators_may_change_every_bucket() -> None:
+    template = synthesized(stack_of(changed(administrator_role_arns=[ADMINISTRATOR])))
+    policies = resources(template, "AWS::S3::BucketPolicy").values()
+    assert len(policies) == 3
+    for policy in policies:
+        (denial,) = (
+            statement
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if statement.get("Sid") == "DenyConfigurationExceptAdministrators"
+        )
+        assert ADMINISTRATOR in denial["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]
+
+
+def test_a_synthesizer_without_a_role_needs_administrators() -> None:
+    with pytest.raises(InvalidInputError, match="administrators"):
+        stack_of(spec_of("llm-train.yaml"), synthesizer=LegacyStackSynthesizer())
+    named = changed(
+        administrator_role_arns=[ADMINISTRATOR], lifecycle_scripts={"source_s3_uri": "s3://sagemaker-a/b"}
+    )
+    stack_of(named, synthesizer=LegacyStackSynthesizer())
+
+
+def with_first_group(**changes: Any) -> ClusterSpec:
+    first, *others = spec_of("llm-train.yaml").model_dump(exclude_unset=True)["instance_groups"]
+    return changed(instance_groups=[{**first, **changes}, *others])
+
+
+def test_a_group_may_start_another_script_of_the_same_upload() -> None:
+    scripts = {"source_s3_uri": "s3://sagemaker-scripts/abc"}
+    spec = with_first_group(lifecycle_scripts={"on_init_complete": "other.sh"}).model_dump(exclude_unset=True)
+    spec = ClusterSpec.model_validate({**spec, "lifecycle_scripts": scripts})
+    _, cluster = only(synthesized(stack_of(spec)), "AWS::SageMaker::Cluster")
+    first, second, _ = (group["LifeCycleConfig"] for group in cluster["Properties"]["InstanceGroups"])
+    assert first["OnInitComplete"] == "other.sh"
+    assert second["OnInitComplete"] == "on_init_complete.sh"
+    assert first["SourceS3Uri"] == second["SourceS3Uri"] == scripts["source_s3_uri"]
+
+
+def test_a_script_that_is_not_uploaded_cannot_be_started() -> None:
+    spec = with_first_group(lifecycle_scripts={"on_init_complete": "other.sh"})
+    with pytest.raises(InvalidInputError, match=r"entry_point: needs a file of the folder, got 'other\.sh'"):
+        stack_of(spec)

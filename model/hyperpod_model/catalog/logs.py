@@ -12,7 +12,7 @@ FLOW_LOG_SERVICE: str = _TABLE["flow_logs"]["service"]
 """Trusted by the role with which a VPC writes its flow logs."""
 
 FLOW_LOG_ACTIONS: tuple[str, ...] = tuple(_TABLE["flow_logs"]["actions"])
-"""What that role needs on a log group that exists; without them flow logs never arrive, and nobody is told."""
+"""What that role needs on a log group that exists; without them flow logs never arrive and nobody is told."""
 
 METRIC_NAMESPACE: str = _TABLE["metric_namespace"]
 """The only namespace into which the managed policy of the nodes may put metrics."""

@@ -10,13 +10,6 @@ from hyperpod_model.cluster_spec.spec_model import Items, SpecModel
 class CheckpointBucketSpec(SpecModel):
     """A locked bucket for checkpoints: nodes write it, readers are listed, everyone else is denied."""
 
-    administrator_role_arns: Items[str] = Field(
-        default=(),
-        description=(
-            "ARNs of the roles that may change the bucket's configuration. By default the role with which "
-            "CloudFormation deploys; list roles where the synthesizer names none."
-        ),
-    )
     reader_role_arns: Items[str] = Field(
         default=(),
         description="ARNs of the roles that may read checkpoints, besides the nodes. By default none.",

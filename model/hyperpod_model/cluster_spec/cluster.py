@@ -100,6 +100,14 @@ class ClusterSpec(SpecModel):
             "The locked bucket for checkpoints; null for none. By default one that only the nodes write."
         ),
     )
+    administrator_role_arns: Items[str] = Field(
+        default=(),
+        description=(
+            "ARNs of the roles that may change the configuration of the buckets that are made (checkpoints, "
+            "lifecycle scripts, access logs), besides the role with which CloudFormation deploys. Needed "
+            "where the synthesizer names no such role. By default none."
+        ),
+    )
     unlisted_instance_types: Items[str] = Field(
         default=(),
         description=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.cluster_request import instance_group
@@ -46,7 +46,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_scripts(spec),
         *_check_volumes(spec),
         *_check_file_system(spec),
-        *_check_checkpoint_bucket(spec),
+        *_check_role_arns(spec),
     ]
     said = {fault.path for fault in own}
     # What is said once for the cluster stands in the request of every group.
@@ -226,14 +226,15 @@ def _check_file_system(spec: ClusterSpec) -> list[Fault]:
     return [fault._replace(path=("file_system", *fault.path)) for fault in faults]
 
 
-def _check_checkpoint_bucket(spec: ClusterSpec) -> list[Fault]:
+def _check_role_arns(spec: ClusterSpec) -> list[Fault]:
+    lists: dict[FaultPath, Any] = {("administrator_role_arns",): spec.administrator_role_arns}
     bucket = spec.checkpoint_bucket
-    if bucket is None or not known(bucket):
-        return []
+    if bucket is not None and known(bucket):
+        lists["checkpoint_bucket", "reader_role_arns"] = bucket.reader_role_arns
     return [
-        Fault(("checkpoint_bucket", field, index), f"must be {names.ROLE_ARN.in_words}, got {arn!r}")
-        for field in ("administrator_role_arns", "reader_role_arns")
-        if known(getattr(bucket, field))
-        for index, arn in enumerate(getattr(bucket, field))
+        Fault((*path, index), f"must be {names.ROLE_ARN.in_words}, got {arn!r}")
+        for path, arns in lists.items()
+        if known(arns)
+        for index, arn in enumerate(arns)
         if known(arn) and not names.ROLE_ARN.matches(arn)
     ]
