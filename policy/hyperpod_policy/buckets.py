@@ -22,6 +22,7 @@ from hyperpod_policy.values import (
     concatenated,
     elements,
     same,
+    single,
     truth,
 )
 
@@ -88,7 +89,7 @@ def _guarded_buckets(template: Template) -> list[GuardedBucket]:
 def _script_locations(template: Template) -> list[Used]:
     return [
         Used(
-            group.properties["LifeCycleConfig"]["SourceS3Uri"],
+            single(group.properties["LifeCycleConfig"]["SourceS3Uri"]),
             cluster,
             (*group.path, "LifeCycleConfig", "SourceS3Uri"),
             group,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved, elements
+from hyperpod_policy.values import Unresolved, elements, single
 
 CLUSTER = "AWS::SageMaker::Cluster"
 
@@ -136,7 +136,7 @@ def _subnets(template: Template) -> list[Used]:
 
 def _execution_roles(template: Template) -> list[Used]:
     return [
-        Used(group.properties["ExecutionRole"], cluster, (*group.path, "ExecutionRole"), group)
+        Used(single(group.properties["ExecutionRole"]), cluster, (*group.path, "ExecutionRole"), group)
         for cluster in clusters(template)
         for group in groups(cluster)
         if "ExecutionRole" in group.properties
@@ -159,7 +159,7 @@ def _listed(cluster: Resource, value: Any, path: FaultPath, group: Group | None)
     if not complete:
         yield Used(value, cluster, path, group)
     for position, item in enumerate(found):
-        yield Used(item, cluster, (*path, position), group)
+        yield Used(single(item), cluster, (*path, position), group)
 
 
 def used_by(used: Used) -> list[Group]:
@@ -173,8 +173,7 @@ def distinct(found: list[Used]) -> Iterator[tuple[Used, list[Group]]]:
     """Yield each used thing once, with all groups that use it."""
     together: dict[Any, tuple[Used, list[Group]]] = {}
     for used in found:
-        key = used.value if not isinstance(used.value, dict | list) else str(used.value)
-        if key not in together:
-            together[key] = (used, [])
-        together[key][1].extend(used_by(used))
+        if used.value not in together:
+            together[used.value] = (used, [])
+        together[used.value][1].extend(used_by(used))
     yield from together.values()

@@ -90,7 +90,7 @@ class Resource:
         for step in path:
             if isinstance(value, Unresolved):
                 return value
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 value = value.get(step, NO_VALUE)
             elif isinstance(value, list) and isinstance(step, int) and step < len(value):
                 value = value[step]
@@ -453,8 +453,9 @@ class Template:
                 found = found.get(scalar_text(key)) if isinstance(found, Mapping) else None
             if found is not None:
                 return self.resolve(found, scope)
-            if len(argument) > 3 and not any(isinstance(key, Unresolved) for key in keys):
-                return self.resolve(argument[3].get("DefaultValue"), scope)
+            options = argument[3] if len(argument) > 3 else None
+            if isinstance(options, Mapping) and not any(isinstance(key, Unresolved) for key in keys):
+                return self.resolve(options.get("DefaultValue"), scope)
         return Expression("Fn::FindInMap", frozen(self.resolve(argument, scope)))
 
     def _if(self, argument: Any, scope: _Scope) -> Any:
@@ -527,8 +528,7 @@ class Template:
         memo = f"{scope.key} {id(raw)}"
         if memo not in self._named:
             names: set[str] = set()
-            depends = raw.get("DependsOn", ())
-            names.update([depends] if isinstance(depends, str) else depends)
+            names.update(_depends_on(raw))
             _collect_names(raw.get("Properties"), names)
             keys: set[str] = set()
             for name in names:
@@ -546,9 +546,7 @@ class Template:
                     _collect_names(passed.get(name) if isinstance(passed, Mapping) else None, above)
                     keys.update(scope.parent.key + item for item in above)
             if scope.parent is not None and scope.stack is not None:
-                before = scope.stack.get("DependsOn", ())
-                outer = {before} if isinstance(before, str) else set(before)
-                for name in outer:
+                for name in _depends_on(scope.stack):
                     key = scope.parent.key + name
                     keys.add(key)
                     keys.update(self._inside(key))
@@ -597,7 +595,7 @@ def _typed(value: Any, kind: str) -> Any:
 
 
 def _split(delimiter: str, value: Any) -> Any:
-    if isinstance(value, str):
+    if isinstance(value, str) and delimiter:
         return value.split(delimiter)
     if isinstance(value, Reference) and delimiter == "," and value.attribute == "Ref":
         return [value]
@@ -631,6 +629,12 @@ def _with_dynamic_references(text: str) -> Any:
         end = match.end()
     parts.append(text[end:])
     return concatenated(parts)
+
+
+def _depends_on(raw: Mapping[str, Any]) -> list[str]:
+    depends = raw.get("DependsOn")
+    names = depends if isinstance(depends, list) else [depends]
+    return [name for name in names if isinstance(name, str)]
 
 
 def _collect_names(value: Any, names: set[str]) -> None:

@@ -131,6 +131,11 @@ def frozen(value: Any) -> Hashable:
     return hashable
 
 
+def single(value: Any) -> Any:
+    """Return a value where one belongs; a list or mapping there is malformed, and becomes an `Expression`."""
+    return Expression("malformed", frozen(value)) if isinstance(value, Mapping | list) else value
+
+
 def concatenated(parts: Iterable[Any]) -> Any:
     """Join scalars and unresolved values into a string, a `Text`, or the only unresolved part itself."""
     joined: list[str | Unresolved] = []

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.template import Resource
-from hyperpod_policy.values import Unresolved, elements
+from hyperpod_policy.values import Unresolved, elements, single
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ def statements_of(holder: Resource, *path: str | int) -> Iterator[Statement | Un
 
 def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> Statement:
     complete = True
-    spelled = holder.template.spelled
+
+    def spelled(value: Any) -> Any:
+        return holder.template.spelled(single(value))
 
     def listed(one: str, other: str) -> tuple[tuple[Any, ...], bool]:
         nonlocal complete
@@ -96,7 +98,7 @@ def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> St
                 continue
             for key, value in pairs.items():
                 values, whole = elements(value)
-                conditions.append(Condition(operator, key, tuple(map(spelled, values)), whole))
+                conditions.append(Condition(str(operator), str(key), tuple(map(spelled, values)), whole))
     return Statement(
         effect="Deny" if statement.get("Effect") == "Deny" else "Allow",
         principals=tuple(principals),

@@ -8,7 +8,7 @@ from hyperpod_model.catalog.lustre import DEPLOYMENT_TYPES
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
-from hyperpod_policy.values import Unresolved, truth
+from hyperpod_policy.values import Reference, Unresolved, single, truth
 
 _TYPE = ("LustreConfiguration", "DeploymentType")
 _ALLOWED = "a customer managed key whose rotation is on"
@@ -17,7 +17,7 @@ _ALLOWED = "a customer managed key whose rotation is on"
 def check(template: Template) -> Iterator[Verdict]:
     """Judge the key of each file system that can have one."""
     for file_system in lustre_file_systems(template):
-        kind = file_system.get(*_TYPE, default="SCRATCH_1")
+        kind = single(file_system.get(*_TYPE, default="SCRATCH_1"))
         key = file_system.get("KmsKeyId")
         if isinstance(kind, Unresolved):
             yield undetermined(file_system, *_TYPE, found=f"is {kind}", allowed=_ALLOWED)
@@ -27,7 +27,7 @@ def check(template: Template) -> Iterator[Verdict]:
             found = "is encrypted with the AWS managed key of FSx"
             yield failed(file_system, "KmsKeyId", found=found, allowed=_ALLOWED)
         else:
-            resource = template.by_key(key.resource) if hasattr(key, "resource") else None
+            resource = template.by_key(key.resource) if isinstance(key, Reference) else None
             if resource is None:
                 yield undetermined(
                     file_system, "KmsKeyId", found=f"key {key} is not in this template", allowed=_ALLOWED

@@ -10,7 +10,7 @@ from hyperpod_model.faults import UNKNOWN, FaultPath
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved, integer, request_terms, truth
+from hyperpod_policy.values import Unresolved, integer, request_terms, single, truth
 
 _CONFIGURATION = "LustreConfiguration"
 _PROPERTIES: dict[str, FaultPath] = {
@@ -31,7 +31,7 @@ def check(template: Template) -> Iterator[Verdict]:
             continue
         faults = check_lustre(
             deployment_type=request_terms(
-                file_system.get(_CONFIGURATION, "DeploymentType", default="SCRATCH_1")
+                single(file_system.get(_CONFIGURATION, "DeploymentType", default="SCRATCH_1"))
             ),
             storage_capacity_gib=_number(file_system, "storage_capacity_gib"),
             throughput_mbps_per_tib=_number(file_system, "throughput_mbps_per_tib"),
