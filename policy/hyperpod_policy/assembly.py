@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 from hyperpod_policy.documents import Document
 
 _TEMPLATE: Final = ".template.json"
-_ASSETS: Final = ".assets.json"
 _NESTED_STACK: Final = "AWS::CloudFormation::Stack"
 
 
@@ -24,9 +23,9 @@ class _Asset(NamedTuple):
 def read_stack(template: Path, *, region: str | None = None, account: str | None = None) -> Document:
     """Read the template of a stack in a cloud assembly, and those of its nested stacks.
 
-    A nested stack's template is found by the asset manifest beside the template, in the assembly's own
-    manifest (as ``LegacyStackSynthesizer`` writes it), or by the metadata that the CDK CLI asks for. One that
-    is not found stays out, and a review says so.
+    A nested stack's template is found by the asset manifest beside the template, in the metadata that
+    ``LegacyStackSynthesizer`` leaves (in a file beside the template or in the assembly's manifest), or by the
+    resource's metadata that the CDK CLI asks for. One that is not found stays out, and a review says so.
 
     Args:
         template: Template file, such as ``cdk.out/MyStack.template.json``.
@@ -37,8 +36,12 @@ def read_stack(template: Path, *, region: str | None = None, account: str | None
         OSError: If the template cannot be read.
         ValueError: If it is no JSON object.
     """
-    manifest = template.with_name(template.name.removesuffix(_TEMPLATE) + _ASSETS)
-    assets = [*_manifest_assets(manifest), *_assembly_assets(template.parent / "manifest.json")]
+    name = template.name.removesuffix(_TEMPLATE)
+    assets = [
+        *_manifest_assets(template.with_name(f"{name}.assets.json")),
+        *_metadata_assets(template.with_name(f"{name}.metadata.json")),
+        *_assembly_assets(template.parent / "manifest.json"),
+    ]
     return _read(template, assets, region, account)
 
 
@@ -77,18 +80,26 @@ def _manifest_assets(manifest: Path) -> Iterator[_Asset]:
             yield _Asset(manifest.parent / path, (asset_id, *(key for key in keys if key)))
 
 
+def _metadata_assets(file: Path) -> Iterator[_Asset]:
+    if file.is_file():
+        yield from _recorded_assets(_load(file), file.parent)
+
+
 def _assembly_assets(manifest: Path) -> Iterator[_Asset]:
-    if not manifest.is_file():
-        return
-    for artifact in _load(manifest).get("artifacts", {}).values():
-        for entries in artifact.get("metadata", {}).values():
-            for entry in entries:
-                data = entry.get("data")
-                if entry.get("type") == "aws:cdk:asset" and isinstance(data, Mapping):
-                    path = data.get("path")
-                    if isinstance(path, str) and path.endswith(_TEMPLATE):
-                        names = (data.get("s3KeyParameter"), data.get("sourceHash"))
-                        yield _Asset(manifest.parent / path, tuple(str(name) for name in names if name))
+    if manifest.is_file():
+        for artifact in _load(manifest).get("artifacts", {}).values():
+            yield from _recorded_assets(artifact.get("metadata", {}), manifest.parent)
+
+
+def _recorded_assets(metadata: Mapping[str, Any], directory: Path) -> Iterator[_Asset]:
+    for entries in metadata.values():
+        for entry in entries:
+            data = entry.get("data")
+            if entry.get("type") == "aws:cdk:asset" and isinstance(data, Mapping):
+                path = data.get("path")
+                if isinstance(path, str) and path.endswith(_TEMPLATE):
+                    names = (data.get("s3KeyParameter"), data.get("sourceHash"))
+                    yield _Asset(directory / path, tuple(str(name) for name in names if name))
 
 
 def _load(file: Path) -> Mapping[str, Any]:

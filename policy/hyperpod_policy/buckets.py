@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeAlias
 from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
 from hyperpod_policy.clusters import Used, clusters, execution_roles, groups, orchestrator
 from hyperpod_policy.iam.evaluation import Request, allows
-from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
 from hyperpod_policy.template import Resource, Template
@@ -102,7 +101,7 @@ def _script_locations(template: Template) -> list[Used]:
 
 
 def _bucket_of_uri(template: Template, uri: Any) -> Resource | None:
-    name, _ = uri_parts(uri)
+    name = _bucket_name(uri, "s3://")
     if isinstance(name, Reference):
         return template.resource(name, BUCKET)
     for bucket in template.of_type(BUCKET):
@@ -111,24 +110,21 @@ def _bucket_of_uri(template: Template, uri: Any) -> Resource | None:
     return None
 
 
-def uri_parts(uri: Any) -> tuple[Any, Any]:
-    """Return bucket and key of ``s3://bucket/key``; ``None`` for what is not to be told."""
-    parts = uri.parts if isinstance(uri, Text) else (uri,)
-    first = parts[0]
-    if not isinstance(first, str) or not first.startswith("s3://"):
-        return None, None
+def _bucket_name(value: Any, mark: str) -> Any:
+    """Return what stands between a mark and the next slash; ``None`` without the mark."""
+    parts = list(value.parts) if isinstance(value, Text) else [value]
+    while parts and not (isinstance(parts[0], str) and mark in parts[0]):
+        del parts[0]
+    if not parts:
+        return None
+    parts[0] = str(parts[0]).partition(mark)[2]
     name: list[Any] = []
-    rest: list[Any] = []
-    target = name
-    for part in (first.removeprefix("s3://"), *parts[1:]):
-        if target is name and isinstance(part, str) and "/" in part:
-            head, _, tail = part.partition("/")
-            name.append(head)
-            rest.append(tail)
-            target = rest
-        else:
-            target.append(part)
-    return concatenated(name), concatenated(rest)
+    for part in parts:
+        if isinstance(part, str) and "/" in part:
+            name.append(part.partition("/")[0])
+            break
+        name.append(part)
+    return concatenated(name)
 
 
 def _is_tagged(bucket: Resource) -> bool:
@@ -162,14 +158,8 @@ def _is_written_by_slurm_nodes(template: Template, bucket: Resource) -> bool:
 
 
 def _names(template: Template, pattern: Any, bucket: Resource) -> bool:
-    name = template.spelled(bucket.ref)
-    parts = pattern.parts if isinstance(pattern, Text) else (pattern,)
-    if isinstance(name, str):
-        return any(isinstance(part, str) and name in part and not wildcard(name) for part in parts)
-    wanted = name.parts if isinstance(name, Text) else (name,)
-    return any(part in parts for part in wanted if isinstance(part, Reference)) or (
-        isinstance(name, Text) and str(name) in str(pattern)
-    )
+    """Whether a resource pattern names a bucket, which a wildcard does not."""
+    return same(_bucket_name(pattern, ":s3:::"), template.spelled(bucket.ref)) is True
 
 
 def bucket_arn(template: Template, bucket: Resource) -> Any:

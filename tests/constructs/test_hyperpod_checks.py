@@ -13,8 +13,10 @@ from aws_cdk import (
     Acknowledgment,
     App,
     CfnOutput,
+    CliCredentialsStackSynthesizer,
     Environment,
     Fn,
+    LegacyStackSynthesizer,
     NestedStack,
     Stack,
     Stage,
@@ -258,6 +260,19 @@ def test_references_across_stacks_count(tmp_path):
     report, failure = _synthesize(app)
     assert failure is None
     assert _ours(report)["violations"] == []
+
+
+@pytest.mark.parametrize(
+    "synthesizer", [LegacyStackSynthesizer, CliCredentialsStackSynthesizer], ids=lambda kind: kind.__name__
+)
+def test_nested_stacks_are_seen_under_other_synthesizers(tmp_path, synthesizer):
+    app = App(outdir=str(tmp_path))
+    inner = NestedStack(NestedStack(Stack(app, "Outer", synthesizer=synthesizer()), "Middle"), "Inner")
+    _cluster(inner, "sg-0123456789abcdef0", node_recovery="None")
+    Validations.of(app).add_plugins(HyperPodChecks(app, rules=[rule("NodeRecovery")]))
+    report, failure = _synthesize(app)
+    assert failure is not None
+    assert _places(_ours(report)["violations"]) == {("NodeRecovery", "Outer/Middle/Inner/Cluster")}
 
 
 def test_a_token_is_undetermined_until_it_is_given(tmp_path):

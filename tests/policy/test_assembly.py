@@ -50,7 +50,8 @@ def test_the_asset_manifest_names_nested_templates(tmp_path):
     assert document.nested["Inner"].file == str(tmp_path / "Inner.nested.template.json")
 
 
-def test_the_manifest_of_the_legacy_synthesizer_names_nested_templates(tmp_path):
+@pytest.mark.parametrize("file", ["manifest.json", "Outer.metadata.json"])
+def test_metadata_of_the_legacy_synthesizer_names_nested_templates(tmp_path, file):
     key = "AssetParametersabcS3VersionKey"
     join = {"Fn::Join": ["", ["https://s3/", {"Fn::Select": [0, {"Fn::Split": ["||", {"Ref": key}]}]}]]}
     outer = _parent(tmp_path, {"Properties": {"TemplateURL": join}})
@@ -58,9 +59,9 @@ def test_the_manifest_of_the_legacy_synthesizer_names_nested_templates(tmp_path)
         "type": "aws:cdk:asset",
         "data": {"path": "Inner.nested.template.json", "s3KeyParameter": key, "sourceHash": HASH},
     }
-    _write(
-        tmp_path, "manifest.json", {"artifacts": {"Outer": {"metadata": {"/Outer": [entry, {"type": "x"}]}}}}
-    )
+    metadata = {"/Outer": [entry, {"type": "x"}]}
+    manifest = {"artifacts": {"Outer": {"metadata": metadata}}}
+    _write(tmp_path, file, manifest if file == "manifest.json" else metadata)
     assert read_stack(outer).nested["Inner"].body == INNER
 
 

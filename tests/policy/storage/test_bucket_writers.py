@@ -188,3 +188,22 @@ def test_a_tag_names_a_checkpoint_bucket(judge, template):
         {"Key": "hyperpod:checkpoint-bucket", "Value": "true"}
     ]
     assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_name_that_is_part_of_another_is_no_name(judge, template):
+    """A grant on bucket ``x-logs`` does not make bucket ``x`` a checkpoint bucket."""
+    resources = template["Resources"]
+    del resources["CheckpointsPolicy"]
+    resources["Checkpoints"]["Properties"]["BucketName"] = "sagemaker-x"
+    statements = resources["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statements[1]["Resource"] = "arn:aws:s3:::sagemaker-x-logs/*"
+    assert judge(ID, template).findings == ()
+    statements[1]["Resource"] = "arn:aws:s3:::sagemaker-x/*"
+    assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_wildcard_names_no_bucket(judge, template):
+    del template["Resources"]["CheckpointsPolicy"]
+    statements = template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statements[1]["Resource"] = "*"
+    assert judge(ID, template).findings == ()
