@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from hyperpod_model.catalog.ports import PortRange
+from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING, PortRange
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, integer, same, scalar_text
 
 SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
+
+CHECKPOINT_PORTS: Final = " and ".join(str(ports) for ports in TIERED_CHECKPOINTING)
+"""The ports of managed tiered checkpointing, for messages."""
 
 Direction: TypeAlias = Literal["ingress", "egress"]
 

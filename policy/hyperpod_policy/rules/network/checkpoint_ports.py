@@ -8,11 +8,15 @@ from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_policy.clusters import distinct, security_groups
 from hyperpod_policy.lustre_efa import is_efa_lustre_exception
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
-from hyperpod_policy.security_groups import SECURITY_GROUP, SecurityGroupRule, known_in_full, rules_of
+from hyperpod_policy.security_groups import (
+    CHECKPOINT_PORTS,
+    SECURITY_GROUP,
+    SecurityGroupRule,
+    known_in_full,
+    rules_of,
+)
 from hyperpod_policy.template import Template
 from hyperpod_policy.values import same
-
-_PORTS = " and ".join(str(ports) for ports in TIERED_CHECKPOINTING)
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -32,7 +36,7 @@ def check(template: Template) -> Iterator[Verdict]:
             if is_efa_lustre_exception(template, rule, node_groups):
                 continue
             quiet = False
-            allowed = f"{_PORTS} may be reached from the security group itself only"
+            allowed = f"{CHECKPOINT_PORTS} may be reached from the security group itself only"
             if reached is None or from_self is None or belongs is None:
                 yield undetermined(rule.holder, *rule.path, found=f"admits {rule}", allowed=allowed)
             else:
@@ -44,7 +48,7 @@ def check(template: Template) -> Iterator[Verdict]:
                 holder,
                 *path,
                 found=f"the ingress rules of security group {used.value} are not all in this template",
-                allowed=f"{_PORTS} may be reached from the security group itself only",
+                allowed=f"{CHECKPOINT_PORTS} may be reached from the security group itself only",
             )
 
 

@@ -10,13 +10,13 @@ from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING, PortRange
 from hyperpod_policy.clusters import distinct, subnets
 from hyperpod_policy.networks import SUBNET, associated, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.security_groups import CHECKPOINT_PORTS
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, integer, same, scalar_text, truth
 
 _Network: TypeAlias = "ipaddress.IPv4Network | ipaddress.IPv6Network"
 
-_PORTS = " and ".join(str(ports) for ports in TIERED_CHECKPOINTING)
-_ALLOWED = f"inbound {_PORTS} from outside the subnet is denied before anything else is allowed"
+_ALLOWED = f"inbound {CHECKPOINT_PORTS} from outside the subnet is denied before anything else is allowed"
 _ASSOCIATION = "AWS::EC2::SubnetNetworkAclAssociation"
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 

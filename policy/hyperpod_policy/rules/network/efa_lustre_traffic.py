@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from hyperpod_policy.clusters import distinct, security_groups
 from hyperpod_policy.lustre_efa import is_efa_lustre_exception
 from hyperpod_policy.rule import Rule, Verdict, failed
-from hyperpod_policy.rules.network.checkpoint_ports import _PORTS
-from hyperpod_policy.security_groups import rules_of
+from hyperpod_policy.security_groups import CHECKPOINT_PORTS, rules_of
 from hyperpod_policy.template import Template
 
 
@@ -21,7 +20,7 @@ def check(template: Template) -> Iterator[Verdict]:
                 yield failed(
                     rule.holder,
                     *rule.path,
-                    found=f"admits {rule}, {_PORTS} among it, for an EFA-enabled file system",
+                    found=f"admits {rule}, {CHECKPOINT_PORTS} among it, for an EFA-enabled file system",
                     allowed="the only exception to closed checkpoint ports, to be acknowledged by name",
                 )
 
