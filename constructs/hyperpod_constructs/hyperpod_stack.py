@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from aws_cdk import CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags
+from aws_cdk import Acknowledgment, CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -85,6 +85,8 @@ class HyperPodStack(Stack):
         self._volume_keys: dict[str, kms.IKey] = {}
         for key, value in spec.tags.items():
             Tags.of(self).add(key, value)
+        for finding, reason in spec.acknowledged_findings.items():
+            Validations.of(self).acknowledge(Acknowledgment(id=finding, reason=reason))
         self.network = self._network()
         self.security_groups = self._security_groups()
         self.lifecycle_scripts = self._lifecycle_scripts()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hyperpod_constructs.tokens import known
+from hyperpod_model import cluster_tags
 from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.catalog.cluster_rules import deep_health_check_hours
 from hyperpod_model.checks.reading import is_unknown, quoted
@@ -108,6 +109,6 @@ class ResiliencePolicy:
     def to_tags(self) -> dict[str, str]:
         """Return the tags that record the policy on the cluster."""
         return {
-            "hyperpod:spare-nodes": str(self.spare_nodes),
-            "hyperpod:replacement-wait": self.replacement_wait,
+            cluster_tags.SPARE_NODES: str(self.spare_nodes),
+            cluster_tags.REPLACEMENT_WAIT: self.replacement_wait,
         }

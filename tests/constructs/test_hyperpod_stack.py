@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, LegacyStackSynthesizer, Stack, Stage
+from aws_cdk import App, Environment, LegacyStackSynthesizer, Stack, Stage, Validations
 from create_cluster_model import assert_clusters_are_legal
 from stacks import only, resources
 
-from hyperpod_constructs import HyperPodStack
+from hyperpod_constructs import HyperPodChecks, HyperPodStack
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 from hyperpod_model.faults import UNKNOWN, InvalidInputError
 
@@ -333,3 +333,16 @@ def test_a_script_that_is_not_uploaded_cannot_be_started() -> None:
     spec = with_first_group(lifecycle_scripts={"on_init_complete": "other.sh"})
     with pytest.raises(InvalidInputError, match=r"entry_point: needs a file of the folder, got 'other\.sh'"):
         stack_of(spec)
+
+
+def test_findings_are_acknowledged_by_name_and_with_a_reason() -> None:
+    reason = "the data is in the archive too"
+    spec = changed(
+        file_system={"removal": "retain"}, acknowledged_findings={"HyperPodChecks::LustreRemoval": reason}
+    )
+    stack = stack_of(spec)
+    Validations.of(stack.node.root).add_plugins(HyperPodChecks())
+    report = json.loads((Path(App.of(stack).synth().directory) / "validation-report.json").read_text())
+    (pack,) = (one for one in report["pluginReports"] if one["pluginName"] == "HyperPodChecks")
+    assert pack["violations"] == []
+    assert [one["reason"] for one in pack["suppressedViolations"]] == [reason]

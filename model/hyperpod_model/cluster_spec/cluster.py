@@ -115,6 +115,14 @@ class ClusterSpec(SpecModel):
             "does not say so. By default none."
         ),
     )
+    acknowledged_findings: dict[str, str] = Field(
+        default={},
+        description=(
+            "Findings of the checks at synthesis that you accept on this cluster's stack: the full id, as "
+            "the finding names it, such as HyperPodChecks::LustreRemoval, and your reason, for reviewers. "
+            "By default none."
+        ),
+    )
     tags: dict[str, str] = Field(
         default={},
         description="Tags of the cluster: keys and values. By default none.",

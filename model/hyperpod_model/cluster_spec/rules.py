@@ -47,6 +47,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_volumes(spec),
         *_check_file_system(spec),
         *_check_role_arns(spec),
+        *_check_acknowledgements(spec),
     ]
     said = {fault.path for fault in own}
     # What is said once for the cluster stands in the request of every group.
@@ -238,3 +239,21 @@ def _check_role_arns(spec: ClusterSpec) -> list[Fault]:
         for index, arn in enumerate(arns)
         if known(arn) and not names.ROLE_ARN.matches(arn)
     ]
+
+
+def _check_acknowledgements(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.acknowledged_findings):
+        return []
+    faults = []
+    for id, reason in spec.acknowledged_findings.items():
+        if "::" not in id:
+            faults.append(
+                Fault(
+                    ("acknowledged_findings", id),
+                    "must be the full id, with the pack's name before '::' as the finding shows it, such as "
+                    "HyperPodChecks::LustreRemoval",
+                )
+            )
+        if known(reason) and not reason.strip():
+            faults.append(Fault(("acknowledged_findings", id), "needs a reason that a reviewer can judge"))
+    return faults

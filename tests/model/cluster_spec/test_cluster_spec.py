@@ -425,6 +425,24 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             r"is taken by the seco",
         ),
         (
+            valid(more="acknowledged_findings: {LustreRemoval: archived}\n"),
+            "acknowledged_findings.LustreRemoval",
+            15,
+            r"must be the full id, .* such as HyperPodChecks::LustreRemoval",
+        ),
+        (
+            valid(more="acknowledged_findings: {'HyperPodChecks::LustreRemoval': ' '}\n"),
+            "acknowledged_findings.HyperPodChecks::LustreRemoval",
+            15,
+            r"needs a reason",
+        ),
+        (
+            valid(more="administrator_role_arns: [me]\n"),
+            "administrator_role_arns[0]",
+            15,
+            r"must be arn:<partition>:iam",
+        ),
+        (
             valid(more="checkpoint_bucket: {reader_role_arns: [me]}\n"),
             "checkpoint_bucket.reader_role_arns[0]",
             15,
@@ -458,6 +476,8 @@ def test_refuses(text: str, path: str, line: int, message: str, faults_in: Fault
         valid(more="    min_instance_count: 4\n    mounts_file_system: false\n"),
         valid(more="tags: {'7': 'yes'}\n"),
         valid(more="node_recovery: None\n"),
+        valid(more="acknowledged_findings: {'HyperPodChecks::LustreRemoval': archived every night}\n"),
+        valid(more="administrator_role_arns: ['arn:aws:iam::111122223333:role/platform/admin']\n"),
         valid(("ml.p5.48xlarge", "ml.p9.48xlarge"), more="unlisted_instance_types: [ml.p9.48xlarge]\n"),
         valid(more="    lifecycle_scripts: {on_init_complete: a.sh}\n"),
         valid(

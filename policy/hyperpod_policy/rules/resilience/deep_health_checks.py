@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_model import cluster_tags
 from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators, deep_health_check_hours
 from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.checks.resilience import runs_deep_health_checks
@@ -12,9 +13,6 @@ from hyperpod_policy.clusters import Group, clusters, groups, orchestrator
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, integer
-
-SPARE_NODES_TAG = "hyperpod:spare-nodes"
-REPLACEMENT_WAIT_TAG = "hyperpod:replacement-wait"
 
 _MEMBER = "OnStartDeepHealthChecks"
 
@@ -34,8 +32,8 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
     path = (*group.path, _MEMBER)
     found, complete = elements(group.properties.get(_MEMBER))
     allowed = (
-        f"deep health checks, or the tag {REPLACEMENT_WAIT_TAG} that says why not ('intolerable', or 'avoid' "
-        f"once the cluster is commissioned) on a cluster without {SPARE_NODES_TAG}"
+        f"deep health checks, or the tag {cluster_tags.REPLACEMENT_WAIT} that says why not ('intolerable', "
+        f"or 'avoid' once the cluster is commissioned) on a cluster without {cluster_tags.SPARE_NODES}"
     )
     if found:
         if (
@@ -48,8 +46,8 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
                 *path,
                 found=(
                     f"group '{group.name}' is checked at every replacement, about "
-                    f"{deep_health_check_hours()} hours each time, although {REPLACEMENT_WAIT_TAG} is "
-                    f"{tags[REPLACEMENT_WAIT_TAG]!r}"
+                    f"{deep_health_check_hours()} hours each time, although {cluster_tags.REPLACEMENT_WAIT} "
+                    f"is {tags[cluster_tags.REPLACEMENT_WAIT]!r}"
                 ),
                 allowed="off once the first checks have passed",
                 fix=(
@@ -98,10 +96,10 @@ def _tags(cluster: Resource) -> dict[str, Any]:
 
 
 def _off_is_declared(tags: Mapping[str, Any], *, commissioned: bool) -> bool:
-    wait = tags.get(REPLACEMENT_WAIT_TAG)
+    wait = tags.get(cluster_tags.REPLACEMENT_WAIT)
     if wait is None or isinstance(wait, Unresolved):
         return False
-    spares = integer(tags.get(SPARE_NODES_TAG, 0))
+    spares = integer(tags.get(cluster_tags.SPARE_NODES, 0))
     return not runs_deep_health_checks(
         spare_nodes=0 if spares is None else spares, replacement_wait=str(wait), commissioned=commissioned
     )
