@@ -39,11 +39,11 @@ class EfaSecurityGroup(ec2.SecurityGroup):
     - ``add_ingress_rule`` and ``connections.allow_from(...)`` refuse a rule that reaches them at once;
     - synthesis refuses such a rule wherever it stands in the app: on an alias made by
       ``from_security_group_id``, as an L1 resource, inside this group's own properties, in another stack, a
-      nested stack or a Stage.
+      nested stack or a Stage, also where the group's id is but a part of an intrinsic function.
 
     A rule whose ports are tokens passes with the warning ``hyperpod:EfaSecurityGroup.unknownPorts``. Out of
-    reach are rules that other apps or people add to the group, literal ids, and property overrides on an L1
-    rule.
+    reach are rules that other apps, people or custom resources add to the group, literal ids, and property
+    overrides on an L1 rule. Every network interface that is given the group is inside it.
 
     ``from_security_group_id`` and its relatives are those of ``ec2.SecurityGroup``: they yield a plain
     imported group, whose rules are its owner's concern.
@@ -277,12 +277,11 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         return [*self._open_checkpoint_ports(rules), *self._third_parties_at_file_systems(rules)]
 
     def _open_checkpoint_ports(self, rules: list[IngressRule]) -> list[str]:
-        excepted = tuple(f"{path}/" for _, _, path in self._efa_file_systems)
         errors = []
         for rule in rules:
-            if not self._identity.matches(rule.group_id, rule.stack) or rule.path.startswith(excepted):
+            if not self._identity.may_match(rule.group_id, rule.stack):
                 continue
-            if self._identity.matches(rule.source_group_id, rule.stack):
+            if self._identity.matches(rule.source_group_id, rule.stack) or self._is_excepted(rule):
                 continue
             reached = rule.reaches(TIERED_CHECKPOINTING)
             if reached is True:
@@ -291,11 +290,17 @@ class EfaSecurityGroup(ec2.SecurityGroup):
                 self._warn_of_unknown_ports(f"the rule at '{rule.path}'")
         return errors
 
+    def _is_excepted(self, rule: IngressRule) -> bool:
+        return any(
+            rule.path.startswith(f"{path}/") and identity.matches(rule.source_group_id, rule.stack)
+            for identity, _, path in self._efa_file_systems
+        )
+
     def _third_parties_at_file_systems(self, rules: list[IngressRule]) -> list[str]:
         errors = []
         for identity, group, _ in self._efa_file_systems:
             for rule in rules:
-                if not identity.matches(rule.group_id, rule.stack):
+                if not identity.may_match(rule.group_id, rule.stack):
                     continue
                 source = rule.source_group_id
                 if identity.matches(source, rule.stack) or self._identity.matches(source, rule.stack):

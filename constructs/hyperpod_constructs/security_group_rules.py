@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aws_cdk import CfnOutput, CfnResource, Reference, Stack, Token, Tokenization
@@ -14,6 +15,9 @@ from hyperpod_model.faults import UNKNOWN, Unknown
 
 _RULE_TYPE = "AWS::EC2::SecurityGroupIngress"
 _GROUP_TYPE = "AWS::EC2::SecurityGroup"
+_GROUP_SOURCE = "sourceSecurityGroupId"
+_OTHER_SOURCES = ("cidrIp", "cidrIpv6", "sourcePrefixListId", "sourceSecurityGroupName")
+_PLACEHOLDER = re.compile(r"\$\{([^!}][^}]*)\}")
 
 
 class IngressRule(NamedTuple):
@@ -23,7 +27,8 @@ class IngressRule(NamedTuple):
         path: Construct path of the resource that holds the rule.
         stack: Stack of that resource.
         group_id: The group that the rule opens, as written: a token, an intrinsic function or a text.
-        source_group_id: The group that is let in, as written. None if the source is not a group.
+        source_group_id: The group that is let in, as written. None if the source is not a group, or not a
+            group alone.
         source: The source in words.
         protocol: ``tcp``, ``udp``, ``-1`` for all, another protocol, or ``UNKNOWN``.
         first: First port; None for all.
@@ -72,10 +77,14 @@ def reaches(
     return UNKNOWN if isinstance(low, Unknown) or isinstance(high, Unknown) else True
 
 
+_Test = Callable[[Any, Stack], bool]
+
+
 class _Output(NamedTuple):
     stack: Stack
     logical_id: str
     export_name: Any
+    value: Any
 
 
 class GroupIdentity:
@@ -114,33 +123,59 @@ class GroupIdentity:
         if group_id is None:
             return False
         if self._target is None:
-            return bool(stack.resolve(group_id) == self._id)
+            return bool(stack.resolve(group_id) == stack.resolve(self._id))
         target = reference_target(group_id)
         if target is not None and target.node.path == self._target.node.path:
             return True
-        return self._is_written_as(stack.resolve(group_id), stack)
+        return self._is_written_as(stack.resolve(group_id), stack, self.matches)
 
-    def _is_passed(self, name: Any, nested: Stack) -> bool:
+    def may_match(self, group_id: Any, stack: Stack) -> bool:
+        """Whether an id can turn out to be that of this group, as one branch of ``Fn::If`` can.
+
+        True wherever this group's id stands within intrinsic functions, since what they make of it is known
+        at deployment only.
+
+        Args:
+            group_id: A text, a token or an intrinsic function.
+            stack: The stack that holds the resource.
+        """
+        return self.matches(group_id, stack) or self._occurs_in(stack.resolve(group_id), stack)
+
+    def _occurs_in(self, written: Any, stack: Stack) -> bool:
+        if isinstance(written, list):
+            return any(self._occurs_in(item, stack) for item in written)
+        if not isinstance(written, dict):
+            return self._target is None and bool(written == self._id)
+        if self._target is not None and self._is_written_as(written, stack, self.may_match):
+            return True
+        return any(self._occurs_in(item, stack) for item in _arguments(written))
+
+    def _is_passed(self, name: Any, nested: Stack, is_this: _Test) -> bool:
         """Whether a nested stack gets the id as the value of its parameter."""
         resource = nested.nested_stack_resource
         parent = nested.nested_stack_parent
         if resource is None or parent is None:
             return False
         values = parent.resolve(resource._cfn_properties.get("parameters")) or {}
-        return name in values and self.matches(values[name], parent)
+        return name in values and is_this(values[name], parent)
 
-    def _is_written_as(self, written: Any, stack: Stack) -> bool:
+    def _is_written_as(self, written: Any, stack: Stack, is_this: _Test) -> bool:
         match written:
             case {"Fn::GetAtt": str(attribute)}:
-                return self._is_written_as({"Fn::GetAtt": attribute.split(".", 1)}, stack)
+                return self._is_written_as({"Fn::GetAtt": attribute.split(".", 1)}, stack, is_this)
             case {"Fn::GetAtt": [str(resource), str(attribute)]} if attribute.startswith("Outputs."):
-                return self._is_output(attribute.removeprefix("Outputs."), of=resource, in_stack=stack)
+                return self._is_output(attribute.removeprefix("Outputs."), resource, stack, is_this)
             case {"Fn::GetAtt": [str(logical_id), _]}:
                 return self._is_logical_id(logical_id, stack)
             case {"Ref": str(logical_id)}:
-                return self._is_logical_id(logical_id, stack) or self._is_passed(logical_id, stack)
-            case {"Fn::ImportValue": str(name)}:
-                return any(output.export_name == name for output in self._outputs())
+                return self._is_logical_id(logical_id, stack) or self._is_passed(logical_id, stack, is_this)
+            case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
+                return self._is_written_as({"Fn::ImportValue": name}, stack, is_this)
+            case {"Fn::ImportValue": name}:
+                return any(
+                    output.export_name == name and is_this(output.value, output.stack)
+                    for output in self._outputs()
+                )
         return False
 
     def _is_logical_id(self, logical_id: str, stack: Stack) -> bool:
@@ -150,14 +185,18 @@ class GroupIdentity:
         owner = Stack.of(resource)
         return owner.node.path == stack.node.path and owner.resolve(resource.logical_id) == logical_id
 
-    def _is_output(self, name: str, *, of: str, in_stack: Stack) -> bool:
+    def _is_output(self, name: str, of: str, in_stack: Stack, is_this: _Test) -> bool:
         """Whether the id is an output of a nested stack, given by logical id in its parent."""
         for output in self._outputs():
             nested = output.stack.nested_stack_resource
             if nested is None or output.logical_id != name:
                 continue
             parent = Stack.of(nested)
-            if parent.node.path == in_stack.node.path and parent.resolve(nested.logical_id) == of:
+            if (
+                parent.node.path == in_stack.node.path
+                and parent.resolve(nested.logical_id) == of
+                and is_this(output.value, output.stack)
+            ):
                 return True
         return False
 
@@ -165,14 +204,21 @@ class GroupIdentity:
         if self._found_outputs is None:
             assert self._target is not None
             self._found_outputs = tuple(
-                _Output(stack, stack.resolve(node.logical_id), stack.resolve(node.export_name))
+                _Output(stack, stack.resolve(node.logical_id), stack.resolve(node.export_name), node.value)
                 for node in self._target.node.root.node.find_all()
-                if isinstance(node, CfnOutput)
-                and (target := reference_target(node.value)) is not None
-                and target.node.path == self._target.node.path
-                and (stack := Stack.of(node))
+                if isinstance(node, CfnOutput) and (stack := Stack.of(node))
             )
         return self._found_outputs
+
+
+def _arguments(written: Mapping[str, Any]) -> Iterator[Any]:
+    """What intrinsic functions work on, with the placeholders of ``Fn::Sub`` as references."""
+    for function, argument in written.items():
+        yield argument
+        if function == "Fn::Sub":
+            text = argument[0] if isinstance(argument, list) else argument
+            for name in _PLACEHOLDER.findall(text):
+                yield {"Fn::GetAtt": name} if "." in name else {"Ref": name}
 
 
 def ingress_rules(root: IConstruct) -> Iterator[IngressRule]:
@@ -194,22 +240,34 @@ def ingress_rules(root: IConstruct) -> Iterator[IngressRule]:
 
 
 def _inline_rules(group: CfnResource) -> Iterator[IngressRule]:
-    inline = _plain(group._cfn_properties).get("securityGroupIngress")
-    if not isinstance(inline, list):
-        inline = Stack.of(group).resolve(inline)
-    for entry in inline or ():
-        properties = _plain(entry)
-        yield _rule(group, {**properties, "groupId": {"Ref": Stack.of(group).resolve(group.logical_id)}})
+    stack = Stack.of(group)
+    for entry in _branches(_plain(group._cfn_properties).get("securityGroupIngress"), stack):
+        yield _rule(group, {**_plain(entry), "groupId": {"Ref": stack.resolve(group.logical_id)}})
+
+
+def _branches(entries: Any, stack: Stack) -> Iterator[Any]:
+    """The entries of a list of rules, those of both branches where ``Fn::If`` chooses."""
+    if isinstance(entries, list):
+        for entry in entries:
+            yield from _branches(entry, stack)
+        return
+    written = stack.resolve(entries) if Token.is_unresolved(entries) else entries
+    if isinstance(written, list):
+        yield from _branches(written, stack)
+    elif isinstance(written, Mapping) and "Fn::If" in written:
+        yield from _branches(written["Fn::If"][1:], stack)
+    elif written is not None and written != {"Ref": "AWS::NoValue"}:
+        yield written
 
 
 def _rule(resource: CfnResource, properties: Mapping[str, Any]) -> IngressRule:
     stack = Stack.of(resource)
-    source_group_id = properties.get("sourceSecurityGroupId")
+    alone = all(properties.get(name) is None for name in _OTHER_SOURCES)
     return IngressRule(
         path=resource.node.path,
         stack=stack,
         group_id=properties.get("groupId"),
-        source_group_id=source_group_id,
+        source_group_id=properties.get(_GROUP_SOURCE) if alone else None,
         source=_source_in_words(properties, stack),
         protocol=_text(stack.resolve(properties.get("ipProtocol"))),
         first=_port(stack.resolve(properties.get("fromPort"))),
@@ -231,15 +289,15 @@ def _camel(snake: str) -> str:
 
 
 def _source_in_words(properties: Mapping[str, Any], stack: Stack) -> str:
-    if properties.get("sourceSecurityGroupId") is not None:
-        target = reference_target(properties["sourceSecurityGroupId"])
-        if target is not None:
-            return f"security group '{target.node.path}'"
-        return f"security group {stack.resolve(properties['sourceSecurityGroupId'])}"
-    for name in ("cidrIp", "cidrIpv6", "sourcePrefixListId", "sourceSecurityGroupName"):
+    for name in _OTHER_SOURCES:
         if properties.get(name) is not None:
             return f"{stack.resolve(properties[name])}"
-    return "an unnamed source"
+    if properties.get(_GROUP_SOURCE) is None:
+        return "an unnamed source"
+    target = reference_target(properties[_GROUP_SOURCE])
+    if target is not None:
+        return f"security group '{target.node.path}'"
+    return f"security group {stack.resolve(properties[_GROUP_SOURCE])}"
 
 
 def _text(value: Any) -> str | Unknown:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from aws_cdk import (
     App,
+    Aws,
     CfnOutput,
     CfnParameter,
     CfnResource,
@@ -311,6 +312,20 @@ def _inside_the_group(scope: Construct, group: EfaSecurityGroup) -> None:
     ]
 
 
+def _inside_the_group_on_a_condition(scope: Construct, group: EfaSecurityGroup) -> None:
+    resource = group.node.default_child
+    assert isinstance(resource, ec2.CfnSecurityGroup)
+    everything = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+    resource.security_group_ingress = [Fn.condition_if("Chosen", {"Ref": "AWS::NoValue"}, everything)]
+
+
+def _a_list_inside_the_group_on_a_condition(scope: Construct, group: EfaSecurityGroup) -> None:
+    resource = group.node.default_child
+    assert isinstance(resource, ec2.CfnSecurityGroup)
+    everything = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+    resource.security_group_ingress = Fn.condition_if("Chosen", [everything], {"Ref": "AWS::NoValue"})
+
+
 ROUTES: dict[str, Callable[[Construct, EfaSecurityGroup], None]] = {
     "imported alias": _alias,
     "L1 rule": lambda scope, group: _l1(scope, group.security_group_id),
@@ -322,6 +337,15 @@ ROUTES: dict[str, Callable[[Construct, EfaSecurityGroup], None]] = {
         scope, Lazy.uncached_string(_Produced(group.security_group_id))
     ),
     "generic resource": lambda scope, group: _generic(scope, group.security_group_id),
+    "Fn::If": lambda scope, group: _l1(
+        scope, Fn.condition_if("Chosen", group.security_group_id, "sg-0123456789abcdef0").to_string()
+    ),
+    "Fn::Sub": lambda scope, group: _l1(scope, Fn.sub("${Group}", {"Group": group.security_group_id})),
+    "Fn::Select": lambda scope, group: _l1(scope, Fn.select(0, Fn.split(",", group.security_group_id))),
+    "Fn::Join": lambda scope, group: _l1(scope, Fn.join("", [group.security_group_id, Aws.NO_VALUE])),
+    "an alias by Fn::If": lambda scope, group: ec2.SecurityGroup.from_security_group_id(
+        scope, "Alias", Fn.condition_if("Chosen", "sg-0123456789abcdef0", group.security_group_id).to_string()
+    ).add_ingress_rule(ec2.Peer.any_ipv4(), ec2.Port.all_traffic()),
     "generic resource with ports as text": lambda scope, group: _generic(
         scope, group.security_group_id, IpProtocol="6", FromPort="9200", ToPort="9200"
     ),
@@ -331,7 +355,17 @@ SAME_STACK_ROUTES: dict[str, Callable[[Construct, EfaSecurityGroup], None]] = {
     "Fn::GetAtt as a text": _written_as(lambda logical_id: {"Fn::GetAtt": f"{logical_id}.GroupId"}),
     "Fn.get_att": _written_as(lambda logical_id: Fn.get_att(logical_id, "GroupId")),
     "Ref": _written_as(lambda logical_id: {"Ref": logical_id}),
+    "Fn::Sub of its id": _written_as(lambda logical_id: {"Fn::Sub": f"${{{logical_id}.GroupId}}"}),
+    "Fn::Sub of its reference": _written_as(lambda logical_id: {"Fn::Sub": [f"${{{logical_id}}}", {}]}),
     "the group's own property": _inside_the_group,
+    "the group's own property, on a condition": _inside_the_group_on_a_condition,
+    "the group's own property, in a list on a condition": _a_list_inside_the_group_on_a_condition,
+    "L1 rule from itself and from addresses": lambda scope, group: _l1(
+        scope,
+        group.security_group_id,
+        source_security_group_id=group.security_group_id,
+        cidr_ip="0.0.0.0/0",
+    ),
 }
 
 
@@ -350,7 +384,7 @@ def _producer() -> type:
     return Produced
 
 
-_Produced = _producer()
+_Produced: type = _producer()
 
 
 def _same_stack(app: App) -> tuple[EfaSecurityGroup, Construct]:
@@ -434,6 +468,39 @@ def test_synthesis_refuses_a_rule_through_an_explicit_export() -> None:
         app.synth()
 
 
+@pytest.mark.parametrize("name", ["efa-group", {"Fn::Sub": "efa-group"}], ids=["text", "Fn::Sub"])
+def test_synthesis_refuses_a_rule_through_an_export_of_a_choice(name: Any) -> None:
+    app = App()
+    stack = _stack(app)
+    group = _group(stack)
+    chosen = Fn.condition_if("Chosen", group.security_group_id, "sg-0123456789abcdef0").to_string()
+    CfnOutput(stack, "GroupId", value=chosen, export_name="efa-group")
+    _l1(_stack(app, "Other"), Token.as_string({"Fn::ImportValue": name}))
+    with pytest.raises(RuntimeError, match=REFUSED):
+        app.synth()
+
+
+def test_synthesis_refuses_a_rule_through_a_list_parameter_of_a_nested_stack() -> None:
+    app = App()
+    stack = _stack(app)
+    ids = Fn.join(",", ["sg-0123456789abcdef0", _group(stack).security_group_id])
+    nested = NestedStack(stack, "Nested", parameters={"Groups": ids})
+    groups = CfnParameter(nested, "Groups", type="List<AWS::EC2::SecurityGroup::Id>").value_as_list
+    _l1(nested, Fn.select(1, groups))
+    with pytest.raises(RuntimeError, match=REFUSED):
+        app.synth()
+
+
+def test_a_choice_between_itself_and_another_is_another_source() -> None:
+    app = App()
+    stack = _stack(app)
+    group = _group(stack)
+    source = Fn.condition_if("Chosen", group.security_group_id, "sg-0123456789abcdef0").to_string()
+    _l1(stack, group.security_group_id, source_security_group_id=source)
+    with pytest.raises(RuntimeError, match=REFUSED):
+        app.synth()
+
+
 def test_synthesis_refuses_rules_added_before_the_group_is_known_to_be_one() -> None:
     app = App()
     stack = _stack(app)
@@ -467,6 +534,8 @@ def guarded_app() -> App:
     )
     _l1(Construct(other, "Literal"), "sg-0123456789abcdef0")
     _l1(Construct(other, "Imported"), Fn.import_value("somebody-elses-group"))
+    _l1(Construct(other, "Chosen"), Fn.condition_if("Chosen", "sg-1", Fn.import_value("foreign")).to_string())
+    _l1(Construct(other, "Filled"), Fn.sub("${Prefix}-${!Literal}${AWS::StackId}", {"Prefix": "sg"}))
     CfnOutput(other, "Foreign", value="x", export_name="foreign")
     app.synth()
     return app
@@ -590,6 +659,40 @@ def test_the_exception_covers_no_other_rule_from_the_file_system() -> None:
     stack, group, file_system_group = _efa_lustre(app)
     _l1(stack, group.security_group_id, source_security_group_id=file_system_group.security_group_id)
     with pytest.raises(RuntimeError, match=REFUSED):
+        app.synth()
+
+
+def test_the_exception_covers_nobody_else_beside_its_own_rules() -> None:
+    app = App()
+    stack = _stack(app)
+    group = _group(stack)
+    file_system_group = ec2.SecurityGroup(stack, "FileSystem", vpc=group_vpc(stack), allow_all_outbound=False)
+    _l1(group.allow_efa_lustre(file_system_group), group.security_group_id)
+    with pytest.raises(RuntimeError, match=REFUSED):
+        app.synth()
+
+
+def test_an_efa_file_system_must_admit_nobody_else_on_a_condition() -> None:
+    app = App()
+    stack, _, file_system_group = _efa_lustre(app)
+    _l1(
+        stack,
+        Fn.condition_if("Chosen", file_system_group.security_group_id, "sg-0123456789abcdef0").to_string(),
+    )
+    with pytest.raises(RuntimeError, match="must admit nobody but itself"):
+        app.synth()
+
+
+@pytest.mark.parametrize(
+    "imported", ["sg-0123456789abcdef0", Fn.import_value("file-system-group")], ids=["literal", "import"]
+)
+def test_a_choice_of_an_imported_efa_file_system_group_is_recognized(imported: str) -> None:
+    app = App()
+    stack = _stack(app)
+    group = _group(stack)
+    group.allow_efa_lustre(ec2.SecurityGroup.from_security_group_id(stack, "FileSystem", imported))
+    _l1(stack, imported)
+    with pytest.raises(RuntimeError, match="must admit nobody but itself"):
         app.synth()
 
 
