@@ -242,6 +242,12 @@ class LustreFileSystem(Construct):
                 ],
             },
             {
+                "Sid": "FollowBackup",
+                "Effect": "Allow",
+                "Action": "fsx:DescribeBackups",
+                "Resource": resource_arn("fsx", "backup/*"),
+            },
+            {
                 "Sid": "NameBackup",
                 "Effect": "Allow",
                 "Action": "fsx:TagResource",
@@ -256,9 +262,7 @@ class LustreFileSystem(Construct):
                     "Effect": "Allow",
                     "Action": ["kms:CreateGrant", "kms:DescribeKey"],
                     "Resource": self.key.key_arn,
-                    "Condition": {
-                        "StringEquals": {"kms:ViaService": f"fsx.{Aws.REGION}.amazonaws.com"},
-                    },
+                    "Condition": {"StringLike": {"kms:ViaService": f"fsx.{Aws.REGION}.*"}},
                 }
             )
         handler = InlineHandler(

@@ -302,8 +302,18 @@ def test_the_handler_may_back_this_file_system_up_and_no_more(final_backup: Temp
     by_sid = {statement["Sid"]: statement for statement in policy["PolicyDocument"]["Statement"]}
     assert by_sid["BackUp"]["Action"] == "fsx:CreateBackup"
     assert {"Ref": name} in by_sid["BackUp"]["Resource"][0]["Fn::Join"][1]
+    assert by_sid["FollowBackup"]["Action"] == "fsx:DescribeBackups"
+    assert by_sid["FollowBackup"]["Resource"] == by_sid["BackUp"]["Resource"][1]
     assert "fsx:DeleteFileSystem" not in json.dumps(policy)
     assert all(statement["Resource"] != "*" for statement in by_sid.values())
+
+
+def test_the_handler_may_use_the_key_whatever_the_domain_of_the_partition(final_backup: Template) -> None:
+    policies = final_backup.find_resources("AWS::IAM::ManagedPolicy")
+    (policy,) = (p["Properties"] for n, p in policies.items() if n.startswith("Shared"))
+    (use,) = (s for s in policy["PolicyDocument"]["Statement"] if s["Sid"] == "KeepBackupReadable")
+    service = {"Fn::Join": ["", ["fsx.", {"Ref": "AWS::Region"}, ".*"]]}
+    assert use["Condition"] == {"StringLike": {"kms:ViaService": service}}
 
 
 def test_the_template_of_network_and_storage_has_no_errors(
@@ -512,6 +522,7 @@ def backing_up(custom_resource_handler: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
+BACKUP = "backup-0123456789abcdef0"
 
 
 class _Context:
@@ -534,7 +545,7 @@ def _event(request_type: str, **changes: Any) -> dict[str, Any]:
 def _backup(lifecycle: str, **more: Any) -> dict[str, Any]:
     return {
         "Backup": {
-            "BackupId": "backup-0123456789abcdef0",
+            "BackupId": BACKUP,
             "Lifecycle": lifecycle,
             "Type": "USER_INITIATED",
             "CreationTime": 0,
@@ -557,9 +568,14 @@ def test_the_handler_backs_nothing_up_before_deletion(backing_up: Any, request_t
     assert backing_up(_event(request_type), _Context()) == [("SUCCESS", FILE_SYSTEM, None)]
 
 
+def _described(lifecycle: str, **more: Any) -> dict[str, Any]:
+    return {"Backups": [_backup(lifecycle, **more)["Backup"]]}
+
+
 def test_the_handler_answers_only_when_the_backup_is_complete(backing_up: Any) -> None:
+    backing_up.stubber.add_response("create_backup", _backup("CREATING"), _request())
     for lifecycle in ("CREATING", "TRANSFERRING", "AVAILABLE"):
-        backing_up.stubber.add_response("create_backup", _backup(lifecycle), _request())
+        backing_up.stubber.add_response("describe_backups", _described(lifecycle), {"BackupIds": [BACKUP]})
     assert backing_up(_event("Delete"), _Context()) == [("SUCCESS", FILE_SYSTEM, None)]
     backing_up.stubber.assert_no_pending_responses()
 
@@ -593,10 +609,20 @@ def test_the_handler_lets_lambda_try_again_when_its_time_is_over(backing_up: Any
     ("prepare", "reason"),
     [
         (
-            lambda stubber: stubber.add_response(
-                "create_backup", _backup("FAILED", FailureDetails={"Message": "disk on fire"})
+            lambda stubber: (
+                stubber.add_response("create_backup", _backup("CREATING")),
+                stubber.add_response(
+                    "describe_backups", _described("FAILED", FailureDetails={"Message": "disk on fire"})
+                ),
             ),
-            "backup-0123456789abcdef0 is FAILED: disk on fire",
+            f"{BACKUP} is FAILED: disk on fire",
+        ),
+        (
+            lambda stubber: (
+                stubber.add_response("create_backup", _backup("CREATING")),
+                stubber.add_client_error("describe_backups", "BackupNotFound", "gone"),
+            ),
+            "gone",
         ),
         (
             lambda stubber: stubber.add_client_error("create_backup", "AccessDeniedException", "no"),

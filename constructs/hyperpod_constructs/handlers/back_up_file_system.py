@@ -19,14 +19,18 @@ class NotYet(Exception):
 
 
 def back_up(fsx: Any, file_system_id: str, token: str, has_time: Callable[[], bool]) -> None:
-    """Take a backup and wait until it is usable; the same token finds the same backup again."""
+    """Take a backup and wait until it is usable; a later run with the same token finds the same backup."""
+    backup: dict[str, Any] | None = None
     while has_time():
         try:
-            backup = fsx.create_backup(
-                FileSystemId=file_system_id,
-                ClientRequestToken=token,
-                Tags=[{"Key": "Name", "Value": f"final backup of {file_system_id}"}],
-            )["Backup"]
+            if backup is None:
+                backup = fsx.create_backup(
+                    FileSystemId=file_system_id,
+                    ClientRequestToken=token,
+                    Tags=[{"Key": "Name", "Value": f"final backup of {file_system_id}"}],
+                )["Backup"]
+            else:
+                (backup,) = fsx.describe_backups(BackupIds=[backup["BackupId"]])["Backups"]
         except fsx.exceptions.FileSystemNotFound:
             return
         except fsx.exceptions.BackupInProgress:
