@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from hyperpod_model.cluster_spec.yaml_syntax import syntax_fault, text_of
 from hyperpod_model.faults import Fault, FaultPath
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _STRING_TAG = "tag:yaml.org,2002:str"
+_READ_AS = {
+    "bool": "a boolean",
+    "int": "a number",
+    "float": "a number",
+    "timestamp": "a date",
+    "null": "nothing",
+}
+_COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 # The C loader is ten times as fast; PyYAML lacks it only where it was built without libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -29,20 +37,26 @@ class YamlDocument:
     Attributes:
         data: Plain dicts, lists and scalars. None if the file is empty or cannot be read as YAML.
         faults: What is wrong with the file as YAML: syntax, duplicate keys, tags, values that no date is.
+        unread: Paths of the values that could not be read, each with its fault. They are None in ``data``.
     """
 
     def __init__(self, content: bytes) -> None:
         self.faults: list[Fault] = []
         self.data: Any = None
+        self.unread: set[FaultPath] = set()
         self._root: Node | None = None
         self._built: dict[int, Any] = {}
         self._open: set[int] = set()
         self._loader: Any = None
+        text = text_of(content)
+        if isinstance(text, Fault):
+            self.faults.append(text)
+            return
         try:
-            self._loader = _Loader(content)
+            self._loader = _Loader(text)
             self._root = self._loader.get_single_node()
-        except yaml.YAMLError as error:
-            self.faults.append(_syntax_fault(error, content))
+        except yaml.MarkedYAMLError as error:
+            self.faults.append(syntax_fault(error, text))
             return
         if self._root is not None:
             self.data = self._build(self._root, ())
@@ -87,6 +101,10 @@ class YamlDocument:
         if id(node) in self._open:
             message = "an alias refers to what holds it; write the value out"
             self.faults.append(Fault(path, message, line=self.line(path)))
+            self.unread.add(path)
+            return None
+        if not isinstance(node, ScalarNode) and node.tag not in _COLLECTION_TAGS:
+            self._unread(node, path, _foreign_tag(node.tag))
             return None
         self._open.add(id(node))
         built: Any
@@ -104,14 +122,11 @@ class YamlDocument:
     def _scalar(self, node: Node, path: FaultPath) -> Any:
         try:
             return self._loader.construct_object(node)
-        except yaml.constructor.ConstructorError as error:
-            self._fault(node, path, f"{error.problem}; plain values only")
+        except yaml.constructor.ConstructorError:
+            self._unread(node, path, _foreign_tag(node.tag))
         except ValueError as error:
-            self._fault(
-                node,
-                path,
-                f"{node.value!r} is read as a date or number and is none: {error}; put it in quotes",
-            )
+            message = f"{node.value!r} is read as a date or number and is none: {error}; put it in quotes"
+            self._unread(node, path, message)
         return None
 
     def _entries(self, node: MappingNode) -> Entries:
@@ -162,10 +177,20 @@ class YamlDocument:
                 self._fault(
                     key_node,
                     path,
-                    f"the field name {key_node.value!r} is read as {kind}, not as text; put it in quotes",
+                    f"the field name {key_node.value!r} is read as {_READ_AS.get(kind, kind)}, not as text; "
+                    "put it in quotes"
+                    if key_node.value
+                    else "a field has no name; write name: value",
                 )
                 continue
             key = key_node.value
+            if first and key == next(iter(first)) and path and isinstance(path[-1], int):
+                self._fault(
+                    key_node,
+                    (*path, key),
+                    f"is given twice, first on line {first[key]}; begin a new item with '- ', or remove one",
+                )
+                return
             if key in first:
                 self._fault(
                     key_node,
@@ -174,27 +199,19 @@ class YamlDocument:
                 )
             first.setdefault(key, line)
 
+    def _unread(self, node: Node, path: FaultPath, message: str) -> None:
+        self._fault(node, path, message)
+        self.unread.add(path)
+
     def _fault(self, node: Node, path: FaultPath, message: str) -> None:
         self.faults.append(Fault(path, message, line=node.start_mark.line + 1))
+
+
+def _foreign_tag(tag: str) -> str:
+    return f"{tag!r} is a tag of another tool, which is not resolved here; write the value itself"
 
 
 def _is_mergeable(node: Node) -> bool:
     if isinstance(node, SequenceNode):
         return all(isinstance(item, MappingNode) for item in node.value)
     return isinstance(node, MappingNode)
-
-
-def _syntax_fault(error: yaml.YAMLError, content: bytes) -> Fault:
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return Fault((), f"cannot be read as text: {' '.join(str(error).split())}; save the file as UTF-8")
-    line = error.problem_mark.line
-    problem = " ".join(part for part in (error.context, error.problem) if part)
-    if "single document" in problem:
-        return Fault((), "a second document begins here; keep one cluster in a file", line=line + 1)
-    lines = content.splitlines()
-    indentation = re.match(rb"[ \t]*", lines[line] if line < len(lines) else b"")
-    if indentation is not None and b"\t" in indentation.group():
-        return Fault(
-            (), "is indented with a tab, which YAML does not allow; indent with spaces", line=line + 1
-        )
-    return Fault((), f"cannot be read as YAML: {problem}", line=line + 1)

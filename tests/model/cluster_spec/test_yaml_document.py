@@ -4,8 +4,11 @@ import json
 import time
 
 import pytest
+import yaml
 
+from hyperpod_model.cluster_spec import yaml_document
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
+from hyperpod_model.faults import Fault
 
 
 def document(text: str) -> YamlDocument:
@@ -53,16 +56,28 @@ def test_reads_files_with_a_byte_order_mark() -> None:
     [
         ("a: 1\n\tb: 2\n", 2, "is indented with a tab"),
         ("a:\n  b: 1\n\tc: 2\n", 3, "indent with spaces"),
-        ("a: [1\nb: 2\n", 2, "did not find expected ',' or ']'"),
-        ("a: b: c\n", 1, "mapping values are not allowed"),
+        ("a: [1\nb: 2\n", 2, "a bracket that is opened on line 1 is not closed, or a comma is missing"),
+        ('{"a": 1\n"b": 2}\n', 2, "a brace that is opened on line 1 is not closed, or a comma is missing"),
+        ('{"a": 1,\n// b\n"b": 2}\n', 2, "JSON has no comments"),
+        ('{"a": 1,\n"c": 3, // b\n"b": 2}\n', 2, "JSON has no comments"),
+        ('{"a": 1,,\n"b": 2}\n', 1, "a value is missing"),
+        ("a: 1\nb 2\nc: 3\n", 2, "write name: value, with a blank after the colon"),
+        ("a: 1\nb:2\nc: 3\n", 2, "write name: value, with a blank after the colon"),
+        ("a:\n  - b: 1\n   c: 2\n", 3, "indent this line like those it belongs to"),
+        ("a:\n  b: 1\n c: 2\n", 3, "indent this line like those it belongs to"),
+        ("a: 'b\nc: d\n", 1, "a quote is not closed"),
+        ("a: @b\n", 1, "put text that begins with '@' in quotes"),
+        ("a: b: c\n", 1, "a second ': ' in one line; put text that holds one in quotes, or begin a new line"),
+        ("a: 1\n  b: 2\n", 2, "indent this line like those it belongs to"),
         ("a: 1\n---\nb: 2\n", 2, "keep one cluster in a file"),
-        ("a: *nowhere\n", 1, "undefined alias"),
+        ("a: *nowhere\n", 1, "'*nowhere' refers to no '&nowhere' above it; put it in quotes if it is text"),
         ("a: 1\nb: 2\na: 3\n", 3, "is given twice, first on line 1"),
         ("x:\n  a: 1\n  a: 2\n", 3, "is given twice, first on line 2"),
-        ("a: 1\nb: !Ref c\n", 2, "could not determine a constructor for the tag '!Ref'; plain values only"),
+        ("a: 1\nb: !Ref c\n", 2, "'!Ref' is a tag of another tool"),
         ("a: 2026-13-45\n", 1, "put it in quotes"),
-        ("a: 1\non: x\n", 2, "the field name 'on' is read as bool"),
-        ("1: x\n", 1, "the field name '1' is read as int"),
+        ("a: 1\non: x\n", 2, "the field name 'on' is read as a boolean, not as text; put it in quotes"),
+        ("? \n: x\n", 1, "a field has no name"),
+        ("1: x\n", 1, "the field name '1' is read as a number, not"),
         ("a: {{ b }}\n", 1, "a field name must be plain text"),
         ("a: &x\n  b: *x\n", 2, "an alias refers to what holds it"),
         ("a:\n  <<: 5\n", 2, "merges mappings only"),
@@ -120,3 +135,39 @@ def test_an_empty_file_has_no_data_and_no_fault() -> None:
     assert found.data is None
     assert found.faults == []
     assert found.line(("a",)) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"a: 1\nb: \x18\n", 2, "holds the control character U+0018; save it as plain text in UTF-8"),
+        (b"a: 1\nb: \x00\n", 2, "holds the control character U+0000; save it as plain text in UTF-8"),
+        ("a: 1\nb: \u00e9\n".encode("latin-1"), 2, "is not in UTF-8; save the file as UTF-8"),
+        (b"\x7fELF\x02\x01\xff\xfe\x00", 1, "is not in UTF-8; save the file as UTF-8"),
+    ],
+)
+def test_says_where_a_file_is_no_text(content: bytes, line: int, message: str) -> None:
+    assert YamlDocument(content).faults == [Fault((), message, line=line)]
+
+
+def test_an_item_that_lacks_its_hyphen_is_one_fault() -> None:
+    text = "groups:\n  - name: a\n    count: 1\n    name: b\n    count: 2\n"
+    [fault] = document(text).faults
+    assert (fault.path, fault.line) == (("groups", 0, "name"), 4)
+    assert fault.message == "is given twice, first on line 2; begin a new item with '- ', or remove one"
+    [other] = document("groups:\n  - name: a\n    count: 1\n    count: 2\n").faults
+    assert other.path == ("groups", 0, "count")
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+def test_both_loaders_are_explained(loader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_document, "_Loader", getattr(yaml, loader))
+    for text, message in {
+        "a:\n  - b: 1\n   c: 2\n": "indent this line",
+        "a: [1\nb: 2\n": "a bracket that is opened on line 1",
+        "a: 1\nb 2\nc: 3\n": "write name: value",
+        "a: 1\n---\nb: 2\n": "keep one cluster in a file",
+        "a: *nowhere\n": "refers to no '&nowhere'",
+    }.items():
+        [fault] = document(text).faults
+        assert message in fault.message
