@@ -22,8 +22,7 @@ from hyperpod_model.cluster_spec.slurm import SlurmMode
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError, dotted
 
-REQUEST_MARKS = ("ClusterName", "InstanceGroups")
-"""A file with one of these keys at the top is a request."""
+_REQUEST_MARKS = ("clustername", "instancegroups")
 
 _IDS: tuple[tuple[str, str, NameRule], ...] = (
     ("Subnets", "a VPC with one private accelerator subnet", names.SUBNET_ID),
@@ -48,6 +47,16 @@ _VOCABULARY = {
     "root_volume_kms_key": "VolumeKmsKeyId",
     "unlisted_instance_types": "unlisted_instance_types of a cluster spec",
 }
+
+
+def is_request(data: Mapping[str, Any]) -> bool:
+    """Tell whether a file is meant as a request: it names the cluster or its groups as a request does.
+
+    Args:
+        data: The file as it was read. The case of its keys is not looked at, so that ``clusterName`` is
+            reported as a misspelt ``ClusterName`` and not as a field that no specification has.
+    """
+    return any(name.lower() in _REQUEST_MARKS for name in data)
 
 
 def import_request(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 import types
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
@@ -15,6 +17,7 @@ from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError
 
 _KEY = "[key]"
 _SHOWN_CHARACTERS = 60
+_BOOLEANS = ("true", "false", "yes", "no", "on", "off")
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -36,12 +39,15 @@ def field_faults(error: ValidationError, model: type[BaseModel], document: YamlD
         document: The file, for the text as it was written.
     """
     faults: list[Fault] = []
+    meant = _meant_fields(error, model, document.data)
     for found in error.errors(include_url=False):
         cause = found.get("ctx", {}).get("error")
         if isinstance(cause, InvalidInputError):
             faults += cause.faults
+        elif found["type"] == "missing" and found["loc"] in meant.values():
+            continue  # the suggestion for a misspelt field says so
         elif _KEY not in found["loc"]:  # the document has said that a key is no text
-            faults.append(_fault(found, model, document))
+            faults.append(_fault(found, model, document, meant))
     return faults
 
 
@@ -62,7 +68,38 @@ def partial(model: type[BaseModel], data: Any, error: ValidationError) -> Any:
         data: What was read.
         error: What pydantic found in it.
     """
-    return _build(model, data, {tuple(found["loc"]) for found in error.errors(include_url=False)}, ())
+    faulty = {tuple(found["loc"]) for found in error.errors(include_url=False)}
+    return _build(model, data, faulty | set(_meant_fields(error, model, data).values()), ())
+
+
+def _meant_fields(error: ValidationError, model: type[BaseModel], data: Any) -> dict[FaultPath, FaultPath]:
+    """Paths of unknown fields, and the paths of the fields that were probably meant."""
+    meant: dict[FaultPath, FaultPath] = {}
+    for found in error.errors(include_url=False):
+        path: FaultPath = tuple(found["loc"])
+        if found["type"] != "extra_forbidden" or _KEY in path:
+            continue
+        above = data
+        for step in path[:-1]:
+            above = above[step]
+        fields = _model_at(model, path[:-1]).model_fields
+        missing = [name for name in fields if name not in above and (*path[:-1], name) not in meant.values()]
+        required = [name for name in missing if fields[name].is_required()]
+        close = _close_field(str(path[-1]), missing, required)
+        if close is not None:
+            meant[path] = (*path[:-1], close)
+    return meant
+
+
+def _close_field(name: str, missing: list[str], required: list[str]) -> str | None:
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    for candidates in (required, missing):
+        if snake in candidates:
+            return snake
+        parts = [candidate for candidate in candidates if snake in candidate.split("_")]
+        if len(parts) == 1:
+            return parts[0]
+    return next(iter(difflib.get_close_matches(snake, missing, n=1, cutoff=0.6)), None)
 
 
 def _build(model: type[BaseModel], data: Any, faulty: set[FaultPath], path: FaultPath) -> Any:
@@ -99,11 +136,13 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in _models(part)]
 
 
-def _fault(found: ErrorDetails, model: type[BaseModel], document: YamlDocument) -> Fault:
+def _fault(
+    found: ErrorDetails, model: type[BaseModel], document: YamlDocument, meant: Mapping[FaultPath, FaultPath]
+) -> Fault:
     path: FaultPath = tuple(found["loc"])
     kind, value = found["type"], found["input"]
     if kind == "extra_forbidden":
-        message = unknown_field(str(path[-1]), list(_model_at(model, path[:-1]).model_fields))
+        message = _unknown_field(meant.get(path), list(_model_at(model, path[:-1]).model_fields))
     elif kind == "missing":
         description = _model_at(model, path[:-1]).model_fields[str(path[-1])].description
         message = (
@@ -112,11 +151,10 @@ def _fault(found: ErrorDetails, model: type[BaseModel], document: YamlDocument) 
             else f"is required: {_first_sentence(description)}"
         )
     elif kind == "literal_error":
-        message = _choice(value, found["ctx"]["expected"])
+        message = _choice(value, found["ctx"]["expected"], nullable=_is_nullable(_field_at(model, path)))
     elif kind in _WANTED:
-        message = (
-            f"must be {_WANTED[kind]}, got {_shown(value)}{_way_out(kind, value, document.written(path))}"
-        )
+        way_out = _way_out(kind, value, document.written(path), model, path)
+        message = f"must be {_WANTED[kind]}, got {_shown(value)}{way_out}"
     elif kind == "greater_than_equal":
         message = f"must be at least {found['ctx']['ge']}, got {_shown(value)}"
     else:
@@ -124,16 +162,9 @@ def _fault(found: ErrorDetails, model: type[BaseModel], document: YamlDocument) 
     return Fault(path, message)
 
 
-def unknown_field(name: str, known: list[str]) -> str:
-    """Say that a field is unknown, and which was probably meant.
-
-    Args:
-        name: The name given.
-        known: The names that exist here.
-    """
-    close = difflib.get_close_matches(name.replace("-", "_"), known, n=1, cutoff=0.6)
-    if close:
-        return f"is no field here; did you mean {close[0]!r}"
+def _unknown_field(meant: FaultPath | None, known: list[str]) -> str:
+    if meant is not None:
+        return f"is no field here; did you mean {meant[-1]!r}"
     return f"is no field here; fields are {', '.join(known)}"
 
 
@@ -144,19 +175,37 @@ def _model_at(model: type[BaseModel], path: FaultPath) -> type[BaseModel]:
     return model
 
 
+def _field_at(model: type[BaseModel], path: FaultPath) -> FieldInfo | None:
+    """Field at a path, None for an item of a list or of a mapping."""
+    current: type[BaseModel] | None = model
+    field: FieldInfo | None = None
+    for step in path:
+        field = None
+        if isinstance(step, str):
+            field = None if current is None else current.model_fields[step]
+            current = None if field is None else next(iter(_models(field.annotation)), None)
+    return field
+
+
+def _is_nullable(field: FieldInfo | None) -> bool:
+    return field is not None and type(None) in get_args(field.annotation)
+
+
 def _first_sentence(text: str) -> str:
-    sentence = text.partition(". ")[0].removesuffix(".")
+    sentence = re.split(r"\.(?: (?=[A-Z])|$)", text, maxsplit=1)[0]
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
-def _choice(value: Any, expected: str) -> str:
+def _choice(value: Any, expected: str, *, nullable: bool) -> str:
     allowed = [part.strip("'") for part in expected.replace(" or ", ", ").split(", ")]
     message = f"must be one of {', '.join(repr(choice) for choice in allowed)}, got {_shown(value)}"
     by_case = {choice.lower(): choice for choice in allowed}
     close = difflib.get_close_matches(value.lower(), by_case, n=1) if isinstance(value, str) else []
-    if close and len(allowed) > 1:
+    if close:
         return f"{message}; did you mean {by_case[close[0]]!r}"
-    return f"{message}; put it in quotes" if isinstance(value, bool) else message
+    if value is None and "None" in allowed:
+        return f"{message}; write None, which is text in YAML"
+    return f"{message}; or null" if nullable else message
 
 
 def _shown(value: Any) -> str:
@@ -175,15 +224,33 @@ def _shown(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def _way_out(kind: str, value: Any, written: str | None) -> str:
-    if kind == "string_type" and value is not None and not isinstance(value, (list, Mapping)):
+def _way_out(kind: str, value: Any, written: str | None, model: type[BaseModel], path: FaultPath) -> str:
+    field = _field_at(model, path)
+    if value is None:
+        is_required = field is not None and field.is_required()
+        return "; give a value" if is_required else "; give a value, or leave the field out"
+    if kind == "string_type" and not isinstance(value, (list, Mapping)):
         as_written = f": write '{written}'" if written is not None else ""
         reason = ", since YAML reads on, off, yes and no as booleans" if isinstance(value, bool) else ""
         return f"; put it in quotes{reason}{as_written}"
-    if kind in ("int_type", "bool_type") and isinstance(value, str):
+    if kind == "int_type" and isinstance(value, str):
+        return _digits(value)
+    if kind == "bool_type" and isinstance(value, str) and value.lower() in _BOOLEANS:
         return "; write it without quotes"
     if kind == "tuple_type":
+        if isinstance(value, Mapping):
+            return "; begin each item with '- '"
         return "; write it in brackets, or as lines that begin with '- '"
-    if value is None:
-        return "; give a value, or leave the field out"
+    if kind == "dict_type":
+        return "; write each as key: value"
+    if kind.startswith("model"):
+        fields = ", ".join(_model_at(model, path).model_fields)
+        or_null = "; or null for none" if _is_nullable(field) else ""
+        return f"; write its fields below it: {fields}{or_null}"
     return ""
+
+
+def _digits(value: str) -> str:
+    if re.fullmatch(r"[+-]?\d+", value):
+        return "; write it without quotes"
+    return "; write it in digits alone" if any(map(str.isdigit, value)) else "; write it in digits"

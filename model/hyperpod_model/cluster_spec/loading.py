@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import ValidationError
 
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
-from hyperpod_model.cluster_spec.create_cluster_request import REQUEST_MARKS, import_request
+from hyperpod_model.cluster_spec.create_cluster_request import import_request, is_request
 from hyperpod_model.cluster_spec.field_faults import field_faults, has_field_faults, partial
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import Fault, InvalidInputError, refuse
@@ -71,17 +71,24 @@ def load_cluster(
         faults.append(Fault((), "must be a mapping of fields at the top, such as 'name: llm-train'", line=1))
     if not isinstance(data, Mapping):
         raise InvalidInputError(faults)
-    if any(mark in data for mark in REQUEST_MARKS):
+    if is_request(data):
         found, spec, notes = import_request(
             data, document, strict=strict, region=region, zone=availability_zone_id
         )
         kind: Kind = "create-cluster-request"
     else:
         found, spec = _read_spec(data, document, file.parent)
-        found += _disagreements(data, region=region, availability_zone_id=availability_zone_id)
+        said = {fault.path for fault in found}
+        found += [
+            fault
+            for fault in _disagreements(data, region=region, availability_zone_id=availability_zone_id)
+            if fault.path not in said
+        ]
         notes, kind = (), "spec"
     faults += [
-        fault if fault.line is not None else fault._replace(line=_line(fault, document)) for fault in found
+        fault if fault.line is not None else fault._replace(line=_line(fault, document))
+        for fault in found
+        if fault.path not in document.unread
     ]
     refuse(sorted(faults, key=lambda fault: 0 if fault.line is None else fault.line))
     if spec is None:
@@ -156,7 +163,11 @@ def _disagreements(
     return [
         Fault(
             path,
-            f"is {said!r} in this file and {asked!r} on the command line (-c {path[-1]}=...); leave one out",
+            f"is {asked!r} on the command line (-c {path[-1]}=...) and not in this file; write it there, or "
+            "leave it out"
+            if said is None
+            else f"is {said!r} in this file and {asked!r} on the command line (-c {path[-1]}=...); leave one "
+            "out",
         )
         for path, (asked, said) in given.items()
         if asked is not None and said != asked

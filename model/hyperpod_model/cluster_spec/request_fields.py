@@ -67,8 +67,11 @@ def _usable(
         for name, member in value.items():
             if name in field.members:
                 usable[name] = _usable(member, field.members[name], (*path, name), (*names, name), faults)
-            else:
-                faults.append(Fault((*path, name), _unknown(name, field)))
+                continue
+            meant = _meant(name, field)
+            faults.append(Fault((*path, name), _unknown(meant, field)))
+            if meant is not None and meant not in value:
+                usable[meant] = UNKNOWN
         return usable
     if isinstance(value, list) and field.item is not None:
         faults += [Fault((*path, index), _NULL_ITEM) for index, item in enumerate(value) if item is None]
@@ -79,9 +82,13 @@ def _usable(
     return value
 
 
-def _unknown(name: str, field: RequestField) -> str:
+def _meant(name: str, field: RequestField) -> str | None:
     by_case = {member.lower(): member for member in field.members}
     close = difflib.get_close_matches(name.replace("_", "").lower(), by_case, n=1, cutoff=0.75)
-    if close:
-        return f"is no field of a CreateCluster request here; did you mean {by_case[close[0]]!r}"
+    return by_case[close[0]] if close else None
+
+
+def _unknown(meant: str | None, field: RequestField) -> str:
+    if meant is not None:
+        return f"is no field of a CreateCluster request here; did you mean {meant!r}"
     return f"is no field of a CreateCluster request here; fields are {', '.join(field.members)}"
