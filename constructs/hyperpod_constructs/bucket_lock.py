@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from aws_cdk import Aws, Fn, RemovalPolicy
+from aws_cdk import Aws, Fn, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.deploying_role import deploying_role_arn
+from hyperpod_constructs.policy_size import least_size
 from hyperpod_constructs.role_identity import role_arn_for
+from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_model.catalog.iam import (
     S3_BUCKET_CONFIGURATION_PATTERNS,
     S3_OBJECT_READ_PATTERNS,
     S3_OBJECT_WRITE_PATTERNS,
 )
+from hyperpod_model.catalog.limits import MAX_BUCKET_POLICY_BYTES
+from hyperpod_model.catalog.names import ROLE_ARN
 from hyperpod_model.faults import Fault, InvalidInputError
+
+_TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
+_MATCHES_MANY = re.compile(r"[*?]|\$\{")
 
 
 def bucket_name_prefix(scope: Construct, beginning: str) -> str:
@@ -76,8 +84,8 @@ class ExceptRoles:
             role: In all its sessions: their ``aws:PrincipalArn`` is the role's ARN.
 
         Raises:
-            InvalidInputError: If the role lives in another stack and has no physical name, or the policy was
-                resolved already.
+            InvalidInputError: If its ARN is not that of one role, the role lives in another stack and has no
+                physical name, or the policy was resolved already.
         """
         self.add_arn(role_arn_for(self._scope, role, what=self._what))
 
@@ -85,11 +93,23 @@ class ExceptRoles:
         """Exempt the role with an ARN.
 
         Args:
-            arn: ARN of a role; may be a Token.
+            arn: ARN of a role; may be a Token. Wildcards and policy variables, which the denial would take
+                for whoever matches, are refused, and so are the ARNs of users and sessions.
 
         Raises:
-            InvalidInputError: If the policy was resolved already.
+            InvalidInputError: If it is not the ARN of one role, or the policy was resolved already.
         """
+        if not _names_one_role(arn):
+            raise InvalidInputError(
+                [
+                    Fault(
+                        (self._scope.node.path, self._what),
+                        f"needs the ARN of one role ({ROLE_ARN.in_words}), got '{arn}'; wildcards and policy "
+                        "variables would list whoever matches, so list each role by itself, and the role "
+                        "instead of its sessions",
+                    )
+                ]
+            )
         self._arns[arn] = None
         # Sets the key's whole list, replacing the shorter one of before. A principal without an ARN, such as
         # an anonymous one or a service, matches the negated operator and stays denied.
@@ -110,13 +130,19 @@ class ExceptRoles:
             ) from error
 
 
+def _names_one_role(arn: str) -> bool:
+    if Token.is_unresolved(arn):
+        return _MATCHES_MANY.search(_TOKEN.sub("", arn)) is None
+    return ROLE_ARN.matches(arn)
+
+
 class ConfigurationLock:
     """Denies changes of a bucket's configuration to everybody but its administrators."""
 
     def __init__(
         self, scope: Construct, bucket: s3.Bucket, administrators: Sequence[iam.IRole] | None
     ) -> None:
-        """Deny, and keep the policy where the bucket is kept.
+        """Deny, keep the policy where the bucket is kept, and refuse a policy that S3 would not take.
 
         Args:
             scope: The construct that owns the bucket; errors name it.
@@ -154,6 +180,17 @@ class ConfigurationLock:
         # A retained bucket without its policy would be an open one.
         assert bucket.policy is not None
         bucket.policy.apply_removal_policy(RemovalPolicy.RETAIN)
+        self._policy = bucket.policy
+        validate_at_synth(scope, self._find_oversize)
+
+    def _find_oversize(self) -> list[str]:
+        size = least_size(Stack.of(self._policy).resolve(self._policy.document))
+        if size <= MAX_BUCKET_POLICY_BYTES:
+            return []
+        return [
+            f"needs a bucket policy of at most {MAX_BUCKET_POLICY_BYTES} bytes, which S3 accepts, got at "
+            f"least {size}; list fewer roles, such as one that others assume, and log fewer buckets to one"
+        ]
 
     def add_administrator(self, role: iam.IRole) -> None:
         """Exempt one more role.

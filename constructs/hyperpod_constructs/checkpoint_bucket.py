@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects, refuse_foreign_role
 from hyperpod_model.catalog.iam import (
     BUCKET_KEY_READ_ACTIONS,
@@ -202,7 +203,7 @@ class CheckpointBucket(Construct):
         """
         refuse_foreign_role(self, role, self.bucket.env.account)
         self._exempt(role, writes=True)
-        return allow_objects(
+        grant = allow_objects(
             self,
             role,
             bucket=self.bucket,
@@ -211,6 +212,32 @@ class CheckpointBucket(Construct):
             object_actions=TIERED_CHECKPOINTING_OBJECT_ACTIONS,
             key_actions=BUCKET_KEY_WRITE_ACTIONS,
         )
+        self._hold_back(role)
+        return grant
+
+    def let_existing_roles_checkpoint(self, roles: Sequence[iam.IRole]) -> None:
+        """Allow roles that exist already what ``grant_checkpointing`` allows, by bucket and key policy.
+
+        They become writers; the roles themselves are not changed, so that one call takes all of them.
+
+        Args:
+            roles: Roles of the bucket's account that this app does not make.
+
+        Raises:
+            InvalidInputError: If a role belongs to another account, or the bucket is imported.
+        """
+        for role in roles:
+            self.add_writer(role)
+        if self.key is not None:
+            let_existing_roles_in(
+                self,
+                roles,
+                bucket=self.bucket,
+                key=self.key,
+                bucket_actions=TIERED_CHECKPOINTING_BUCKET_ACTIONS,
+                object_actions=TIERED_CHECKPOINTING_OBJECT_ACTIONS,
+                key_actions=BUCKET_KEY_WRITE_ACTIONS,
+            )
 
     def grant_read(self, role: iam.IRole) -> iam.Grant:
         """Make a role a reader and allow it to list the bucket and get objects.
@@ -224,7 +251,7 @@ class CheckpointBucket(Construct):
         """
         refuse_foreign_role(self, role, self.bucket.env.account)
         self._exempt(role, writes=False)
-        return allow_objects(
+        grant = allow_objects(
             self,
             role,
             bucket=self.bucket,
@@ -233,12 +260,17 @@ class CheckpointBucket(Construct):
             object_actions=OBJECT_READ_ACTIONS,
             key_actions=BUCKET_KEY_READ_ACTIONS,
         )
+        self._hold_back(role)
+        return grant
 
     def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
         if writes:
             self.add_writer(role)
         else:
             self.add_reader(role)
+
+    def _hold_back(self, role: iam.IRole) -> None:
+        self._locked.hold_back(role)
 
 
 class _ForeignCheckpointBucket(CheckpointBucket):
@@ -274,4 +306,7 @@ class _ForeignCheckpointBucket(CheckpointBucket):
         )
 
     def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
+        pass
+
+    def _hold_back(self, role: iam.IRole) -> None:
         pass

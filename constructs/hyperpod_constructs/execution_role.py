@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -13,6 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_constructs.policy_size import least_size
 from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_model.catalog.iam import (
     CLUSTER_INSTANCE_MANAGED_POLICY,
@@ -176,7 +176,7 @@ class ExecutionRole(iam.Role):
 
     def _find_oversize(self) -> list[str]:
         assert self.permissions is not None
-        size = _least_size(Stack.of(self).resolve(self.permissions.document))
+        size = least_size(Stack.of(self).resolve(self.permissions.document))
         if size <= MAX_MANAGED_POLICY_CHARACTERS:
             return []
         return [
@@ -254,31 +254,3 @@ class ExecutionRole(iam.Role):
             },
         )
         self._allow("DescribeVolumeKeys", [EBS_KEY_DESCRIBE_ACTION], arns)
-
-
-def _least_size(value: Any) -> int:
-    """Characters of a resolved document as JSON, of which intrinsic functions add what is certain."""
-    if isinstance(value, list):
-        return sum(map(_least_size, value)) + max(len(value) - 1, 0) + len("[]")
-    if isinstance(value, dict):
-        if _is_intrinsic(value):
-            return _least_length(value) + len('""')
-        return (
-            sum(len(json.dumps(key)) + len(":") + _least_size(item) for key, item in value.items())
-            + max(len(value) - 1, 0)
-            + len("{}")
-        )
-    return len(json.dumps(value))
-
-
-def _least_length(text: Any) -> int:
-    if isinstance(text, str):
-        return len(text)
-    separator, parts = text.get("Fn::Join", ("", ())) if isinstance(text, dict) else ("", ())
-    if not isinstance(parts, list):
-        return 1
-    return sum(map(_least_length, parts)) + len(separator) * max(len(parts) - 1, 0)
-
-
-def _is_intrinsic(value: dict[str, Any]) -> bool:
-    return len(value) == 1 and next(iter(value)).startswith(("Ref", "Fn::"))

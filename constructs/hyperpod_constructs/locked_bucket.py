@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aws_cdk import Duration, RemovalPolicy, Token
+from aws_cdk import Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -95,6 +95,24 @@ class LockedBucket(Construct):
     def add_writer(self, role: iam.IRole) -> None:
         """Exempt a role from the denials of object writes and reads."""
         self._objects.add_writer(role)
+
+    def hold_back(self, role: iam.IRole) -> None:
+        """Let what is granted to a role take effect after the lock, and whatever waits for the role as well.
+
+        Where the role lives in another stack, that one waits for the bucket's stack already, or has no part
+        in this deployment.
+
+        Args:
+            role: A role whose own policies allow it something in this bucket.
+        """
+        lock = self.bucket.policy
+        assert lock is not None
+        for policy in role.node.find_all():
+            if (
+                isinstance(policy, iam.Policy | iam.ManagedPolicy)
+                and Stack.of(policy).node.path == Stack.of(lock).node.path
+            ):
+                policy.node.add_dependency(lock)
 
     def add_reader(self, role: iam.IRole) -> None:
         """Exempt a role from the denial of object reads."""

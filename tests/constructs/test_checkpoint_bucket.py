@@ -11,6 +11,7 @@ from aws_cdk import (
     BootstraplessSynthesizer,
     CfnOutput,
     CfnParameter,
+    CfnResource,
     CliCredentialsStackSynthesizer,
     DefaultStackSynthesizer,
     Duration,
@@ -39,6 +40,7 @@ from stacks import Template, lint, only, recommended_feature_flags, resources, t
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.checkpoint_bucket import FOREIGN_BUCKET_WARNING, CheckpointBucket
+from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_model.catalog.iam import TIERED_CHECKPOINTING_ACTIONS
 from hyperpod_model.faults import InvalidInputError
 
@@ -432,6 +434,60 @@ class TestRoles:
             "arn:aws:iam::444455556666:role/Trainer",
         ]
 
+    @pytest.mark.parametrize(
+        "arn",
+        [
+            f"arn:aws:iam::{ACCOUNT}:role/*",
+            f"arn:aws:iam::{ACCOUNT}:role/Train?r",
+            f"arn:aws:iam::{ACCOUNT}:role/${{aws:PrincipalTag/Team}}",
+            "arn:aws:iam::*:role/Trainer",
+            f"arn:aws:iam::{ACCOUNT}:user/Trainer",
+            f"arn:aws:sts::{ACCOUNT}:assumed-role/Trainer/job",
+        ],
+    )
+    @pytest.mark.parametrize("what", ["writers", "readers", "administrators"])
+    def test_refuses_what_is_not_the_arn_of_one_role(self, what: str, arn: str) -> None:
+        stack = Stack(App(), "Training")
+        role = iam.Role.from_role_arn(stack, "Role", arn)
+        with pytest.raises(InvalidInputError, match=rf"{what}: needs the ARN of one role .* got '.*:.*/"):
+            CheckpointBucket(stack, "Checkpoints", **{what: [role]})  # type: ignore[arg-type]
+
+    def test_refuses_a_wildcard_beside_a_token(self) -> None:
+        stack = Stack(App(), "Training")
+        for id, name in (("Any", "*"), ("Tagged", "${aws:PrincipalTag/Team}")):
+            with pytest.raises(InvalidInputError, match=r"writers: needs the ARN of one role"):
+                CheckpointBucket(
+                    stack, f"Checkpoints{id}", writers=[iam.Role.from_role_name(stack, id, name)]
+                )
+
+    def test_takes_a_role_by_name_and_one_of_single_sign_on(self) -> None:
+        stack = Stack(App(), "Training")
+        path = "aws-reserved/sso.amazonaws.com/us-west-2/AWSReservedSSO_Admin_0123456789abcdef"
+        named = iam.Role.from_role_name(stack, "Named", "Trainer")
+        signed_on = iam.Role.from_role_arn(stack, "SignedOn", f"arn:aws-cn:iam::{ACCOUNT}:role/{path}")
+        CheckpointBucket(stack, "Checkpoints", writers=[named, signed_on])
+        statement = self.statement(stack, "DenyObjectWritesExceptWriters")
+        assert statement["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] == [
+            f"arn:aws:iam::{ACCOUNT}:role/Trainer",
+            f"arn:aws-cn:iam::{ACCOUNT}:role/{path}",
+        ]
+
+    def test_refuses_a_policy_that_s3_would_not_take(self) -> None:
+        def build(roles: int) -> None:
+            stack = Stack(App(), "Training")
+            bucket = CheckpointBucket(stack, "Checkpoints")
+            for number in range(roles):
+                arn = f"arn:aws:iam::{ACCOUNT}:role/{'x' * 50}-{number:03}"
+                bucket.add_writer(iam.Role.from_role_arn(stack, f"Role{number}", arn))
+            template_of(stack)
+
+        build(80)
+        with pytest.raises(
+            RuntimeError,
+            match=r"\[Training/Checkpoints\] needs a bucket policy of at most 20480 bytes.*at least 2\d{4};",
+        ):
+            build(130)
+
     def test_grant_to_another_account_is_refused(self) -> None:
         stack = Stack(App(), "Training", env=Environment(account=ACCOUNT, region=REGION))
         bucket = CheckpointBucket(stack, "Checkpoints")
@@ -453,6 +509,35 @@ def statements() -> list[Any]:
     _, policy = only(template, "AWS::IAM::Policy")
     found: list[Any] = resolve(policy["Properties"]["PolicyDocument"], template)["Statement"]
     return found
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_granted_role_may_nothing_before_the_lock(*, read_only: bool) -> None:
+    stack = Stack(App(), "Training")
+    bucket = CheckpointBucket(stack, "Checkpoints")
+    grant = bucket.grant_read if read_only else bucket.grant_checkpointing
+    grant(make_role(stack))
+    grant(ExecutionRole(stack, "Nodes"))
+    template = template_of(stack)
+    (lock,) = (
+        name
+        for name, policy in resources(template, "AWS::S3::BucketPolicy").items()
+        if "Logs" not in policy["Properties"]["Bucket"]["Ref"]
+    )
+    for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"):
+        _, policy = only(template, kind)
+        assert lock in policy["DependsOn"]
+
+
+def test_nodes_wait_for_the_lock_of_the_bucket_that_their_role_writes() -> None:
+    stack = Stack(App(), "Training")
+    role = ExecutionRole(stack, "Nodes", checkpoint_bucket=CheckpointBucket(stack, "Checkpoints"))
+    cluster = CfnResource(stack, "Cluster", type="AWS::SageMaker::Cluster")
+    cluster.node.add_dependency(role)
+    template = template_of(stack)
+    name, policy = only(template, "AWS::IAM::ManagedPolicy")
+    assert name in resources(template, "AWS::SageMaker::Cluster")["Cluster"]["DependsOn"]
+    assert any(other in resources(template, "AWS::S3::BucketPolicy") for other in policy["DependsOn"])
 
 
 class TestGrant:
