@@ -7,11 +7,15 @@ that somebody adds later is not covered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
 from constructs import IConstruct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
@@ -42,7 +46,7 @@ class Accepted(NamedTuple):
     reason: str
 
 
-Findings = Callable[[CfnResource], Iterator[tuple[str, str]]]
+Findings = Callable[[IConstruct], Iterator[tuple[str, str]]]
 
 
 def acknowledge_known_findings(scope: IConstruct) -> tuple[Accepted, ...]:
@@ -56,7 +60,20 @@ def acknowledge_known_findings(scope: IConstruct) -> tuple[Accepted, ...]:
     Returns:
         What was acknowledged.
     """
-    return _acknowledge(_accepted(scope, None))
+    constructs = scope.node.find_all()
+    owners = {
+        construct.node.path: kind
+        for construct in constructs
+        for kind in _OWNERS
+        if isinstance(construct, kind)
+    }
+    accepted: list[Accepted] = []
+    for construct in constructs:
+        if isinstance(construct, _RESOURCES):
+            owner = _nearest(construct.node.path, owners)
+            if owner is not None:
+                accepted += _of_resource(construct, _OWNERS[owner])
+    return _acknowledge(accepted)
 
 
 def acknowledge_upload_handler(stack: Stack) -> tuple[Accepted, ...]:
@@ -71,48 +88,48 @@ def acknowledge_upload_handler(stack: Stack) -> tuple[Accepted, ...]:
     Returns:
         What was acknowledged.
     """
-    handlers = [child for child in stack.node.children if child.node.id.startswith(_UPLOAD_HANDLER)]
-    return _acknowledge(found for handler in handlers for found in _within(handler, _UPLOAD_FINDINGS))
+    return _acknowledge(
+        [
+            accepted
+            for child in stack.node.children
+            if isinstance(child, lambda_.SingletonFunction | lambda_.Function)
+            and child.node.id.startswith(_UPLOAD_HANDLER)
+            for resource in child.node.find_all()
+            for accepted in _of_resource(resource, _UPLOAD_FINDINGS)
+        ]
+    )
 
 
-def _acknowledge(found: Iterator[Accepted]) -> tuple[Accepted, ...]:
-    accepted = tuple(found)
+def _acknowledge(accepted: Sequence[Accepted]) -> tuple[Accepted, ...]:
     for one in accepted:
         Validations.of(one.construct).acknowledge(Acknowledgment(id=one.id, reason=one.reason))
-    return accepted
+    return tuple(accepted)
 
 
-def _accepted(construct: IConstruct, owner: type | None) -> Iterator[Accepted]:
-    owner = next((kind for kind in _OWNERS if isinstance(construct, kind)), owner)
-    if owner is not None and isinstance(construct, CfnResource):
-        yield from _of_resource(construct, _OWNERS[owner])
-        return
-    for child in construct.node.children:
-        yield from _accepted(child, owner)
+def _nearest(path: str, owners: Mapping[str, type]) -> type | None:
+    while path:
+        path = path.rpartition("/")[0]
+        if path in owners:
+            return owners[path]
+    return None
 
 
-def _within(construct: IConstruct, findings: Mapping[str, Findings]) -> Iterator[Accepted]:
-    for child in construct.node.find_all():
-        if isinstance(child, CfnResource):
-            yield from _of_resource(child, findings)
-
-
-def _of_resource(resource: CfnResource, findings: Mapping[str, Findings]) -> Iterator[Accepted]:
-    find = findings.get(resource.cfn_resource_type)
+def _of_resource(resource: IConstruct, findings: Mapping[type, Findings]) -> Iterator[Accepted]:
+    find = findings.get(type(resource))
     if find is not None:
         for id, reason in find(resource):
             yield Accepted(resource, id, reason)
 
 
 def _always(findings: Mapping[str, str]) -> Findings:
-    def find(_resource: CfnResource) -> Iterator[tuple[str, str]]:
+    def find(_resource: IConstruct) -> Iterator[tuple[str, str]]:
         yield from findings.items()
 
     return find
 
 
 def _managed_policy(name: str, reason: str) -> Findings:
-    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
         yield f"{_SOLUTIONS}IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]", reason
 
     return find
@@ -126,7 +143,7 @@ def _wildcards(reason_for: Callable[[Mapping[str, Any], str], str | None]) -> Fi
             the finding stand.
     """
 
-    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
         seen = set()
         for statement in _statements(resource):
             for kind in ("Action", "Resource"):
@@ -143,15 +160,24 @@ def _wildcards(reason_for: Callable[[Mapping[str, Any], str], str | None]) -> Fi
     return find
 
 
+def _internet_route(route: IConstruct) -> Iterator[tuple[str, str]]:
+    assert isinstance(route, ec2.CfnRoute)
+    if route.gateway_id is not None:
+        yield (
+            f"{_NIST}VPCNoUnrestrictedRouteToIGW",
+            "the public subnet holds the NAT gateway and nothing else; nodes are in a private subnet",
+        )
+
+
 def _together(*all_findings: Findings) -> Findings:
-    def find(resource: CfnResource) -> Iterator[tuple[str, str]]:
+    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
         for findings in all_findings:
             yield from findings(resource)
 
     return find
 
 
-def _statements(resource: CfnResource) -> list[dict[str, Any]]:
+def _statements(resource: IConstruct) -> list[dict[str, Any]]:
     assert isinstance(resource, iam.CfnPolicy | iam.CfnManagedPolicy)
     document = Stack.of(resource).resolve(resource.policy_document)
     return _listed(document["Statement"])
@@ -241,7 +267,7 @@ _SHORT_LIVED_FUNCTION = {
     ),
 }
 _HANDLER_STATEMENTS = {
-    "ReadRules": "ec2:DescribeSecurityGroups takes no resource",
+    "ReadRules": "ec2:DescribeSecurityGroups takes no resource; it reads and changes nothing",
     "BackUp": "a backup gets its id when it is made; the file system it is made of is named",
     "NameBackup": "a backup gets its id when it is made; tagging is limited to backups",
 }
@@ -259,11 +285,11 @@ _UPLOAD_STATEMENTS = (
     "of lifecycle scripts and use of its key; the bucket's policy lists this role as its only writer"
 )
 
-_OWNERS: dict[type, dict[str, Findings]] = {
+_OWNERS: dict[type, dict[type, Findings]] = {
     ClusterNetwork: {
-        "AWS::EC2::NetworkAcl": _always(_NETWORK_ACL),
-        "AWS::EC2::NetworkAclEntry": _always(_NETWORK_ACL),
-        "AWS::EC2::VPC": _always(
+        ec2.CfnNetworkAcl: _always(_NETWORK_ACL),
+        ec2.CfnNetworkAclEntry: _always(_NETWORK_ACL),
+        ec2.CfnVPC: _always(
             {
                 f"{_NIST}VPCDefaultSecurityGroupClosed": (
                     "a template cannot take rules out of the default security group; a custom resource of "
@@ -271,17 +297,11 @@ _OWNERS: dict[type, dict[str, Findings]] = {
                 )
             }
         ),
-        "AWS::EC2::Route": _always(
-            {
-                f"{_NIST}VPCNoUnrestrictedRouteToIGW": (
-                    "the public subnet holds the NAT gateway and nothing else; nodes are in a private subnet"
-                )
-            }
-        ),
+        ec2.CfnRoute: _internet_route,
     },
     InlineHandler: {
-        "AWS::Lambda::Function": _always(_SHORT_LIVED_FUNCTION),
-        "AWS::Logs::LogGroup": _always(
+        lambda_.CfnFunction: _always(_SHORT_LIVED_FUNCTION),
+        logs.CfnLogGroup: _always(
             {
                 f"{_NIST}CloudWatchLogGroupEncrypted": (
                     "the log holds ids of resources and errors of AWS APIs, no secret; CloudWatch Logs "
@@ -289,10 +309,10 @@ _OWNERS: dict[type, dict[str, Findings]] = {
                 )
             }
         ),
-        "AWS::IAM::ManagedPolicy": _by_sid(_HANDLER_STATEMENTS),
+        iam.CfnManagedPolicy: _by_sid(_HANDLER_STATEMENTS),
     },
     EfaSecurityGroup: {
-        "AWS::EC2::SecurityGroupIngress": _always(
+        ec2.CfnSecurityGroupIngress: _always(
             {
                 f"{_NIST}EC2RestrictedCommonPorts": (
                     "EFA needs all traffic among the members of the group; the rule names the group itself "
@@ -301,9 +321,9 @@ _OWNERS: dict[type, dict[str, Findings]] = {
             }
         ),
     },
-    LockedBucket: {"AWS::S3::Bucket": _always(_REPLICATED_ELSEWHERE)},
+    LockedBucket: {s3.CfnBucket: _always(_REPLICATED_ELSEWHERE)},
     AccessLogBucket: {
-        "AWS::S3::Bucket": _always(
+        s3.CfnBucket: _always(
             {
                 f"{_NIST}S3BucketReplicationEnabled": (
                     "access logs are kept for a year in one Region; replicate them from a log archive of "
@@ -316,27 +336,27 @@ _OWNERS: dict[type, dict[str, Findings]] = {
         )
     },
     ExecutionRole: {
-        "AWS::IAM::Role": _managed_policy(
+        iam.CfnRole: _managed_policy(
             CLUSTER_INSTANCE_MANAGED_POLICY,
             "the policy that AWS maintains for HyperPod nodes (logs, metrics, Systems Manager); the service "
             "expects it",
         ),
-        "AWS::IAM::ManagedPolicy": _wildcards(_node_permissions),
+        iam.CfnManagedPolicy: _wildcards(_node_permissions),
     },
 }
-_UPLOAD_FINDINGS: dict[str, Findings] = {
-    "AWS::Lambda::Function": _always(
+_UPLOAD_FINDINGS: dict[type, Findings] = {
+    lambda_.CfnFunction: _always(
         {
             **_SHORT_LIVED_FUNCTION,
             f"{_SOLUTIONS}L1": "the CDK chooses the runtime of its upload function and updates it with each "
             "release",
         }
     ),
-    "AWS::IAM::Role": _managed_policy(
+    iam.CfnRole: _managed_policy(
         _BASIC_EXECUTION,
         "the CDK gives its upload function the managed policy for writing logs, and no other",
     ),
-    "AWS::IAM::Policy": _together(
+    iam.CfnPolicy: _together(
         _wildcards(_upload_permissions),
         _always(
             {
@@ -346,3 +366,4 @@ _UPLOAD_FINDINGS: dict[str, Findings] = {
         ),
     ),
 }
+_RESOURCES = tuple({kind for findings in _OWNERS.values() for kind in findings})

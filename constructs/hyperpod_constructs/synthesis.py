@@ -13,6 +13,7 @@ from jsii.errors import JavaScriptError
 from hyperpod_model.faults import InvalidInputError
 
 _FINDINGS = "ValidationFailed:"
+_REPORT_PATH = "A copy of this report can be found in: "
 _CONSTRUCT_ERRORS = "ValidationFailedWithErrors:"
 
 
@@ -33,7 +34,7 @@ def synthesize(build: Callable[[], App], *, stderr: TextIO | None = None) -> int
     except InvalidInputError as error:
         if _wants_traceback():
             raise
-        lines: Iterator[str] = (str(fault) for fault in error.faults)
+        lines: Iterator[str] = (f"error: {fault}" for fault in error.faults)
     except RuntimeError as error:
         if _wants_traceback() or not isinstance(error.__cause__, JavaScriptError):
             raise
@@ -41,7 +42,7 @@ def synthesize(build: Callable[[], App], *, stderr: TextIO | None = None) -> int
     else:
         return 0
     for line in lines:
-        print(f"error: {line}", file=out)
+        print(line, file=out)
     return 1
 
 
@@ -51,14 +52,17 @@ def _wants_traceback() -> bool:
 
 def _explain(message: str) -> Iterator[str]:
     if message.startswith(_FINDINGS):
+        report, _, path = message.removeprefix(_FINDINGS).rpartition(_REPORT_PATH)
+        # In some modes the CDK has printed the findings already, in others they come with the exception.
+        if report.strip() != "Validation failed.":
+            yield report.strip()
         yield (
-            "the findings above are not acknowledged; mend them, or acknowledge each by its id with a reason"
-            + message.removeprefix(_FINDINGS)
-            .removeprefix(" Validation failed")
-            .replace(". A copy", "; a copy")
+            "error: the findings above are not acknowledged; mend them, or acknowledge each by its id with a "
+            f"reason; they are also in {path.strip()}"
         )
     elif message.startswith(_CONSTRUCT_ERRORS):
         for line in message.splitlines()[1:]:
-            yield line.strip()
+            yield f"error: {line.strip()}"
     else:
-        yield from message.splitlines()
+        for line in message.splitlines():
+            yield f"error: {line}"

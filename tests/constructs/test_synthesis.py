@@ -76,7 +76,9 @@ def test_unacknowledged_findings_name_the_report(tmp_path):
 
     code, text = run(build)
     assert code == 1
-    assert text.startswith("error: the findings above are not acknowledged; ")
+    *_, last = text.splitlines()
+    assert last.startswith("error: the findings above are not acknowledged; ")
+    assert "AwsSolutions::AwsSolutions-S1" in text
     assert "validation-report.json" in text
 
 
