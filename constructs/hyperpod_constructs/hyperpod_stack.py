@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from aws_cdk import Acknowledgment, CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags, Validations
@@ -92,6 +92,7 @@ class HyperPodStack(Stack):
         self.lifecycle_scripts = self._lifecycle_scripts()
         self.checkpoint_bucket = self._checkpoint_bucket()
         self.execution_role = self._execution_role()
+        self._let_existing_roles_in()
         self.file_system = self._file_system()
         self.cluster = self._cluster()
         if self.checkpoint_bucket is not None:
@@ -222,6 +223,20 @@ class HyperPodStack(Stack):
             lifecycle_scripts=scripts,
             checkpoint_bucket=self.checkpoint_bucket,
         )
+
+    def _let_existing_roles_in(self) -> None:
+        """Their policies cannot name the buckets and keys of this stack, which nobody knew before."""
+        groups = [group for group in self.spec.instance_groups if group.execution_role_arn is not None]
+        if self.spec.lifecycle_scripts.source_s3_uri is None and self.lifecycle_scripts is not None:
+            self.lifecycle_scripts.let_existing_roles_read(
+                self._roles_of(group for group in groups if not _has_own_location(group))
+            )
+        if self.checkpoint_bucket is not None:
+            self.checkpoint_bucket.let_existing_roles_checkpoint(self._roles_of(groups))
+
+    def _roles_of(self, groups: Iterable[InstanceGroupSpec]) -> list[iam.IRole]:
+        arns = dict.fromkeys(group.execution_role_arn for group in groups)
+        return [self._existing_roles[arn] for arn in arns if arn is not None]
 
     @cached_property
     def _existing_roles(self) -> Mapping[str, iam.IRole]:

@@ -16,6 +16,7 @@ from aws_cdk import aws_s3_deployment as s3_deployment
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.tree_validation import validate_at_synth
@@ -246,6 +247,38 @@ class LifecycleScripts(Construct):
         return allow_objects(
             self,
             role,
+            bucket=self.bucket,
+            key=self.key,
+            bucket_actions=BUCKET_READ_ACTIONS,
+            object_actions=OBJECT_READ_ACTIONS,
+            key_actions=BUCKET_KEY_READ_ACTIONS,
+            objects=self._objects(),
+        )
+
+    def let_existing_roles_read(self, roles: Sequence[iam.IRole]) -> None:
+        """Allow roles that exist already what ``grant_read`` allows, by the policies of bucket and key.
+
+        The roles are not changed, so that one call takes all of them.
+
+        Args:
+            roles: Execution roles of the bucket's account that this app does not make.
+
+        Raises:
+            InvalidInputError: If a role belongs to another account, or the scripts are imported.
+        """
+        if self.content_hash is None or self.bucket is None or self.key is None:
+            raise InvalidInputError(
+                [
+                    Fault(
+                        (self.node.path,),
+                        "cannot let existing roles read: the policy of an imported bucket is its owner's; "
+                        "let the owner allow them there, or grant_read to a role that may be changed",
+                    )
+                ]
+            )
+        let_existing_roles_in(
+            self,
+            roles,
             bucket=self.bucket,
             key=self.key,
             bucket_actions=BUCKET_READ_ACTIONS,

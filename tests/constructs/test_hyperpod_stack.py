@@ -221,6 +221,79 @@ def test_an_existing_network_and_role_are_used_and_not_changed() -> None:
         assert made == [], kind
 
 
+EXISTING_ROLES = [f"arn:aws:iam::{ACCOUNT}:role/hyperpod-{name}" for name in ("controller", "workers")]
+
+
+@pytest.fixture(scope="module")
+def with_existing_roles() -> dict[str, Any]:
+    groups = spec_of("llm-train.yaml").model_dump(exclude_unset=True)["instance_groups"]
+    controller, login, workers = groups
+    roles = dict(zip((controller["name"], workers["name"]), EXISTING_ROLES, strict=True))
+    of_groups = [{**group, "execution_role_arn": roles.get(group["name"])} for group in groups]
+    assert login["name"] not in roles
+    return synthesized(stack_of(changed(instance_groups=of_groups)))
+
+
+def allowances(template: dict[str, Any], kind: str, prefix: str, roles: list[str]) -> list[dict[str, Any]]:
+    """Allowances for the roles in the one policy of a kind whose logical id begins so."""
+    document = "KeyPolicy" if kind == "AWS::KMS::Key" else "PolicyDocument"
+    (policy,) = (one for name, one in resources(template, kind).items() if name.startswith(prefix))
+    return [
+        statement
+        for statement in policy["Properties"][document]["Statement"]
+        if statement["Effect"] == "Allow" and statement["Principal"]["AWS"] in (roles, *roles)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "on_bucket", "on_objects", "on_key"),
+    [
+        ("LifecycleScripts", "s3:ListBucket", "s3:GetObject", "kms:Decrypt"),
+        (
+            "CheckpointBucket",
+            ["s3:GetBucketLocation", "s3:ListBucket"],
+            ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            ["kms:Decrypt", "kms:GenerateDataKey"],
+        ),
+    ],
+)
+def test_buckets_and_keys_let_existing_node_roles_in(
+    with_existing_roles: dict[str, Any], prefix: str, on_bucket: Any, on_objects: Any, on_key: Any
+) -> None:
+    of_bucket = allowances(with_existing_roles, "AWS::S3::BucketPolicy", prefix, EXISTING_ROLES)
+    assert [statement["Action"] for statement in of_bucket] == [on_bucket, on_objects]
+    (of_key,) = allowances(with_existing_roles, "AWS::KMS::Key", prefix, EXISTING_ROLES)
+    assert of_key["Action"] == on_key
+    assert of_key["Condition"] == {"StringLike": {"kms:ViaService": "s3.us-west-2.*"}}
+
+
+def test_existing_node_roles_write_checkpoints_beside_the_one_that_is_made(
+    with_existing_roles: dict[str, Any],
+) -> None:
+    (policy,) = (
+        policy
+        for name, policy in resources(with_existing_roles, "AWS::S3::BucketPolicy").items()
+        if name.startswith("CheckpointBucket")
+    )
+    (made,) = (name for name in resources(with_existing_roles, "AWS::IAM::Role") if "ExecutionRole" in name)
+    for sid in ("DenyObjectWritesExceptWriters", "DenyObjectReadsExceptReaders"):
+        (denial,) = (s for s in policy["Properties"]["PolicyDocument"]["Statement"] if s.get("Sid") == sid)
+        assert denial["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] == [
+            {"Fn::GetAtt": [made, "Arn"]},
+            *EXISTING_ROLES,
+        ]
+
+
+def test_an_existing_role_is_not_let_into_scripts_that_its_group_does_not_run() -> None:
+    groups = spec_of("llm-train.yaml").model_dump(exclude_unset=True)["instance_groups"]
+    groups[-1]["execution_role_arn"] = EXISTING_ROLES[1]
+    groups[-1]["lifecycle_scripts"] = {"source_s3_uri": "s3://sagemaker-elsewhere/scripts"}
+    template = synthesized(stack_of(changed(instance_groups=groups)))
+    role = EXISTING_ROLES[1:]
+    assert allowances(template, "AWS::S3::BucketPolicy", "LifecycleScripts", role) == []
+    assert allowances(template, "AWS::KMS::Key", "LifecycleScripts", role) == []
+
+
 def test_a_foreign_script_location_is_used_as_it_is() -> None:
     template = template_of("own-lifecycle-scripts.yaml")
     assert resources(template, "Custom::CDKBucketDeployment") == {}

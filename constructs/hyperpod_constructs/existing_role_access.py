@@ -1,0 +1,77 @@
+"""Access for roles that exist already and are not to be changed: through the policies of bucket and key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Annotations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_constructs.locked_bucket import refuse_foreign_role
+from hyperpod_model.catalog.iam import bucket_key_via_service
+
+FOREIGN_KEY_WARNING = "hyperpod:ExistingRoleAccess.foreignKey"
+
+
+def let_existing_roles_in(
+    scope: Construct,
+    roles: Sequence[iam.IRole],
+    *,
+    bucket: s3.IBucket,
+    key: kms.IKey,
+    bucket_actions: Sequence[str],
+    object_actions: Sequence[str],
+    key_actions: Sequence[str],
+    objects: str = "*",
+) -> None:
+    """Allow roles to work with a bucket's objects, without a change of the roles.
+
+    A role that exists before the stack cannot name the stack's bucket and key in policies of its own, whose
+    names are not known yet. Within one account, an allowance in the policy of bucket and key suffices. S3 and
+    KMS refuse a policy that names a role that does not exist.
+
+    An imported key is left as it is, with the warning ``hyperpod:ExistingRoleAccess.foreignKey``.
+
+    Args:
+        scope: The construct that grants; errors and warnings name it.
+        roles: Roles of the bucket's account, none of them made by this app. Nothing happens without any.
+        bucket: The bucket, made by this app.
+        key: Its key.
+        bucket_actions: Actions on the bucket.
+        object_actions: Actions on its objects.
+        key_actions: Actions on the key, through S3 only.
+        objects: Pattern of object keys.
+
+    Raises:
+        InvalidInputError: If a role is known to belong to another account.
+    """
+    if not roles:
+        return
+    for role in roles:
+        refuse_foreign_role(scope, role, bucket.env.account)
+    principals = [iam.ArnPrincipal(role.role_arn) for role in roles]
+    for sid, actions, resource in (
+        ("ExistingRolesOnBucket", bucket_actions, bucket.bucket_arn),
+        ("ExistingRolesOnObjects", object_actions, bucket.arn_for_objects(objects)),
+    ):
+        bucket.add_to_resource_policy(
+            iam.PolicyStatement(sid=sid, principals=principals, actions=list(actions), resources=[resource])
+        )
+    on_key = key.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid="ExistingRolesThroughS3",
+            principals=principals,
+            actions=list(key_actions),
+            resources=["*"],
+            conditions={"StringLike": {"kms:ViaService": bucket_key_via_service(bucket.env.region)}},
+        )
+    )
+    if not on_key.statement_added:
+        Annotations.of(scope).add_warning_v2(
+            FOREIGN_KEY_WARNING,
+            f"the policy of the imported key '{key.node.path}' cannot be changed here; make sure that "
+            f"{', '.join(role.node.path for role in roles)} may use it ({', '.join(key_actions)})",
+        )
