@@ -47,6 +47,9 @@ SOURCE_S3_URI = _rule("source_s3_uri")
 ROLE_ARN = _rule("role_arn")
 TRAINING_PLAN_ARN = _rule("training_plan_arn")
 KMS_KEY_ID = _rule("kms_key_id")
+KMS_KEY_ARN = _rule("kms_key_arn")
+"""ARN of a key, not of an alias. ``KMS_KEY_ID`` is what the SageMaker API takes."""
+
 IMAGE_ID = _rule("image_id")
 SECURITY_GROUP_ID = _rule("security_group_id")
 """EC2's own form. The SageMaker API checks less and lets EC2 refuse the rest."""
@@ -54,6 +57,7 @@ SECURITY_GROUP_ID = _rule("security_group_id")
 SUBNET_ID = _rule("subnet_id")
 VPC_ID = _rule("vpc_id")
 ACCOUNT_ID = _rule("account_id")
+REGION = _rule("region")
 ZONE_ID = _rule("zone_id")
 LUSTRE_DNS_NAME = _rule("lustre_dns_name")
 LUSTRE_MOUNT_NAME = _rule("lustre_mount_name")

@@ -135,7 +135,11 @@ def check_subnet_ranges(
     except ValueError as error:
         return [
             *faults,
-            Fault(("vpc_cidr",), f"must be an IPv4 range such as 10.0.0.0/16, got {vpc_cidr!r} ({error})"),
+            Fault(
+                ("vpc_cidr",),
+                f"must be an IPv4 range such as 10.0.0.0/16, got {vpc_cidr!r} ({error})"
+                f"{_range_around(vpc_cidr)}",
+            ),
         ]
     if not shortest <= network.prefixlen <= longest:
         allowed = f"/{shortest} to /{longest}"
@@ -146,8 +150,8 @@ def check_subnet_ranges(
         faults.append(
             Fault(
                 ("vpc_cidr",),
-                f"must hold {wanted}, got {vpc_cidr!r} with {network.num_addresses} addresses; use a larger "
-                "range or longer prefixes",
+                f"must hold {wanted}, got {vpc_cidr!r} with {network.num_addresses} addresses; use "
+                f"{'a larger range or ' if network.prefixlen > shortest else ''}longer prefixes",
             )
         )
     return faults
@@ -172,6 +176,13 @@ def bottom_subnet(*, vpc_cidr: str, prefix_length: int) -> str:
         prefix_length: Prefix length of the subnet, such as 24 for ``10.0.0.0/24``.
     """
     return str(IPv4Network((int(IPv4Network(vpc_cidr).network_address), prefix_length)))
+
+
+def _range_around(cidr: str) -> str:
+    try:
+        return f"; did you mean {IPv4Network(cidr, strict=False)}"
+    except ValueError:
+        return ""
 
 
 def _is_length(length: object) -> bool:

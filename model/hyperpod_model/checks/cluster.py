@@ -36,8 +36,7 @@ def check_cluster(
     Returns:
         All faults, errors and warnings, in the order of the request's concerns.
     """
-    faults = check_shape(request, cluster_request())
-    faults += check_group_names(request)
+    faults = check_group_names(request)
     for index, group in structures(request, "InstanceGroups"):
         found = check_rules_of_group(group, unlisted_instance_types=unlisted_instance_types)
         orchestrator = orchestrator_of(request)
@@ -54,4 +53,7 @@ def check_cluster(
     faults += check_tags(request)
     if region is not None:
         faults += check_region(request, region, unlisted_instance_types=unlisted_instance_types)
-    return faults
+    # Where a rule judges a value too, its words are the more precise ones.
+    judged = {fault.path for fault in faults if fault.severity == "error"}
+    shape = [fault for fault in check_shape(request, cluster_request()) if fault.path not in judged]
+    return shape + faults

@@ -29,10 +29,11 @@ def check_instance_group(
     Returns:
         All faults, with paths relative to the group.
     """
-    return [
-        *check_shape(group, cluster_request.instance_group()),
-        *check_rules_of_group(group, unlisted_instance_types=unlisted_instance_types),
-    ]
+    faults = check_rules_of_group(group, unlisted_instance_types=unlisted_instance_types)
+    # Where a rule judges a value too, its words are the more precise ones.
+    judged = {fault.path for fault in faults if fault.severity == "error"}
+    shape = check_shape(group, cluster_request.instance_group())
+    return [fault for fault in shape if fault.path not in judged] + faults
 
 
 def check_rules_of_group(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_model.checks.orchestrators import orchestrator_of
-from hyperpod_model.checks.reading import absent, at, given, is_unknown, items, structures, text
+from hyperpod_model.checks.reading import absent, given, is_unknown, items, structures
 from hyperpod_model.faults import Fault
 
 _FILE_SYSTEMS = ("FsxLustreConfig", "FsxOpenZfsConfig")
@@ -35,10 +35,9 @@ def check_networks(request: Mapping[str, Any]) -> list[Fault]:
 
 def _check_mounts(request: Mapping[str, Any]) -> list[Fault]:
     faults = []
-    has_controller = any(is_unknown(group) for group in items(request, "InstanceGroups")) or any(
-        text(group, "SlurmConfig", "NodeType") == "Controller"
-        or is_unknown(at(group, "SlurmConfig", "NodeType"))
-        for _, group in structures(request, "InstanceGroups")
+    # Where some group has a node type and none is the Controller, that is a fault of its own.
+    has_node_types = any(is_unknown(group) for group in items(request, "InstanceGroups")) or any(
+        not absent(group, "SlurmConfig") for _, group in structures(request, "InstanceGroups")
     )
     for index, group in structures(request, "InstanceGroups"):
         for volume, config in structures(group, "InstanceStorageConfigs"):
@@ -46,7 +45,7 @@ def _check_mounts(request: Mapping[str, Any]) -> list[Fault]:
                 if not given(config, kind):
                     continue
                 path = ("InstanceGroups", index, "InstanceStorageConfigs", volume, kind)
-                if not has_controller:
+                if not has_node_types:
                     faults.append(
                         Fault(
                             path,

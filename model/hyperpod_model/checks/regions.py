@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hyperpod_model.catalog.instances import instance_types
+from hyperpod_model.catalog.names import REGION
 from hyperpod_model.catalog.regions import offers, regions, regions_offering, regions_with_hyperpod
 from hyperpod_model.checks.instance_types import named_types
 from hyperpod_model.checks.reading import structures, text
@@ -41,9 +42,11 @@ def _check_service(region: str) -> list[Fault]:
     where = f"HyperPod is in {', '.join(regions_with_hyperpod())}"
     if known is not None:
         return [Fault((), f"region {region!r} has no HyperPod; {where}")]
-    close = difflib.get_close_matches(region, regions(), n=1, cutoff=0.8)
+    close = difflib.get_close_matches(region.strip().lower(), regions(), n=1, cutoff=0.8)
     if close:
         return [Fault((), f"there is no region {region!r}; did you mean {close[0]!r}")]
+    if not REGION.matches(region):
+        return [Fault((), f"there is no region {region!r}; write its code, such as us-west-2; {where}")]
     return [Fault((), f"region {region!r} is not known to this version; {where}", severity="warning")]
 
 

@@ -39,7 +39,7 @@ def check_shape(value: Any, field: RequestField, path: FaultPath = ()) -> list[F
     if is_unknown(value) or value is None:
         return []
     if not _has_type(value, field.type):
-        return [Fault(path, f"must be {_TYPE_WORDS[field.type]}, got {value!r}")]
+        return [Fault(path, f"must be {_TYPE_WORDS[field.type]}, got {_shown(value)}")]
     if field.type == "structure":
         return _check_structure(value, field, path)
     if field.type == "list":
@@ -63,6 +63,12 @@ def _has_type(value: Any, type_name: str) -> bool:
     if type_name == "boolean":
         return isinstance(value, bool)
     return isinstance(value, str)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    return "a mapping" if isinstance(value, Mapping) else repr(value)
 
 
 def _check_structure(value: Mapping[str, Any], field: RequestField, path: FaultPath) -> list[Fault]:
@@ -134,9 +140,12 @@ def _check_string(value: str, field: RequestField, path: FaultPath) -> list[Faul
             )
         ]
     faults = _check_length(len(value), "character", field, path)
+    is_too_long = field.max is not None and len(value) > field.max
     for pattern in (field.pattern, field.cloudformation_pattern):
-        if pattern is not None and not matches(pattern, value) and not faults:
-            faults.append(Fault(path, f"must be {field.in_words or f'of the form {pattern}'}, got {value!r}"))
+        # A text that is too short says more by its form than by its length; a long one may lack nothing else.
+        if pattern is not None and not matches(pattern, value) and not is_too_long:
+            form = f"of the form {pattern}" if field.in_words is None else field.in_words
+            return [Fault(path, f"must be {form}, got {value!r}")]
     return faults
 
 

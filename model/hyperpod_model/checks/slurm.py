@@ -89,8 +89,11 @@ def _check_topology(
     controllers = [
         index for index, group in configured if text(group, "SlurmConfig", "NodeType") == "Controller"
     ]
-    unknown = any(is_unknown(at(group, "SlurmConfig", "NodeType")) for _, group in configured)
-    if not controllers and not unknown:
+    # A group without a node type may be the one that is meant to be the controller.
+    undecided = bool(faults) or any(
+        is_unknown(at(group, "SlurmConfig", "NodeType")) for _, group in configured
+    )
+    if not controllers and not undecided:
         faults.append(
             Fault(
                 ("InstanceGroups",),
@@ -122,7 +125,13 @@ def _check_strategy(request: Mapping[str, Any], *, api_driven: bool) -> list[Fau
     path: FaultPath = ("Orchestrator", "Slurm", "SlurmConfigStrategy")
     strategy = text(request, *_strings(path))
     if strategy is not None and is_continuous(request):
-        return [Fault(path, f"must be absent with node_provisioning_mode 'Continuous', got {strategy!r}")]
+        return [
+            Fault(
+                path,
+                f"must be absent with node_provisioning_mode 'Continuous', got {strategy!r}; "
+                "leave one of them out",
+            )
+        ]
     undecided = strategy is None and absent(request, *_strings(path))
     if api_driven and undecided and not is_continuous(request) and not is_unknown_provisioning(request):
         doubt = SLURM_STRATEGY_WHEN_ABSENT.doubt

@@ -191,3 +191,19 @@ def test_illegal_ranges_are_refused(cidr: Any, lengths: Any, expected: str) -> N
 def test_all_faults_of_the_ranges_are_reported_together() -> None:
     faults = check_subnet_ranges(vpc_cidr="ten", prefix_lengths={"accelerator": 9, "public": 30})
     assert [fault.path for fault in faults] == [("accelerator",), ("public",), ("vpc_cidr",)]
+
+
+def test_a_range_with_host_bits_is_refused_with_the_range_around_it() -> None:
+    (fault,) = check_subnet_ranges(vpc_cidr="10.0.1.0/16", prefix_lengths={})
+    assert fault.message.endswith("; did you mean 10.0.0.0/16")
+    (other,) = check_subnet_ranges(vpc_cidr="10.0.0.300/16", prefix_lengths={})
+    assert "did you mean" not in other.message
+
+
+@pytest.mark.parametrize(
+    ("vpc_cidr", "way_out"),
+    [("10.0.0.0/16", "use longer prefixes"), ("10.0.0.0/17", "use a larger range or longer prefixes")],
+)
+def test_no_range_larger_than_the_largest_is_proposed(vpc_cidr: str, way_out: str) -> None:
+    (fault,) = check_subnet_ranges(vpc_cidr=vpc_cidr, prefix_lengths={"a": 16, "b": 24})
+    assert fault.message.endswith(f"addresses; {way_out}")

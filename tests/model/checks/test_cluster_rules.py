@@ -284,6 +284,24 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         ["error: InstanceGroups: no group is the Controller; give one group the slurm_node_type Controller"],
     ),
     (
+        "a group without node type, which may be the controller, and mounts that HyperPod makes",
+        slurm_request,
+        [(*CONTROLLER, "SlurmConfig", ABSENT)],
+        [
+            "error: InstanceGroups[0].SlurmConfig: is missing, while other groups have it; "
+            "give slurm_node_type to every group or to none"
+        ],
+    ),
+    (
+        "two partitions",
+        slurm_request,
+        [(*PARTITIONS, ["train", "other"])],
+        [
+            "error: InstanceGroups[2].SlurmConfig.PartitionNames: must name exactly 1 partition in a "
+            "Compute group, got 2"
+        ],
+    ),
+    (
         "two login groups",
         slurm_request,
         [("InstanceGroups", 3, group("login-2", "ml.m5.4xlarge", 1, SlurmConfig={"NodeType": "Login"}))],
@@ -739,7 +757,9 @@ def test_groups_without_names_are_no_duplicates() -> None:
 @pytest.mark.parametrize("arn", ["a", "a:b:c"])
 def test_a_malformed_plan_is_a_fault_of_shape_only(arn: str) -> None:
     faults = check_cluster(changed(slurm_request(), (*WORKERS, "TrainingPlanArn", arn)), region="us-west-2")
-    assert [fault.message for fault in faults] == [f"must have 50 to 2048 characters, got {len(arn)}"]
+    (message,) = [fault.message for fault in faults]
+    assert message.startswith("must be a training plan ARN such as arn:aws:sagemaker:")
+    assert message.endswith(f", got {arn!r}")
 
 
 class TestInstanceGroupAlone:

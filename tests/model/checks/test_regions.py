@@ -24,6 +24,19 @@ def test_a_mistyped_region_is_refused() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["Oregon", "us-west-2a", "usw2", "us_west_2", ""])
+def test_what_is_no_region_code_is_refused(name: str) -> None:
+    (line,) = lines(check_region(scripted_request(), name))
+    assert line.startswith(f"error: there is no region {name!r}; ")
+
+
+@pytest.mark.parametrize("name", ["US-WEST-2", "us-west-2 "])
+def test_a_region_in_capitals_or_with_blanks_is_recognised(name: str) -> None:
+    assert lines(check_region(scripted_request(), name)) == [
+        f"error: there is no region {name!r}; did you mean 'us-west-2'"
+    ]
+
+
 def test_a_region_newer_than_the_catalog_is_a_warning() -> None:
     (line,) = lines(check_region(scripted_request(), "mars-north-1"))
     assert line.startswith("warning: region 'mars-north-1' is not known to this version; HyperPod is in ")

@@ -75,6 +75,11 @@ def test_as_many_spares_as_accelerated_nodes_are_refused() -> None:
     )
 
 
+@pytest.mark.parametrize("groups", [[], [group("a", "ml.p5.48xlarge", -1)]])
+def test_spares_are_not_counted_against_what_is_wrong_itself(groups: list[dict[str, Any]]) -> None:
+    assert check_spare_nodes(1, groups) == []
+
+
 def test_spares_without_accelerated_nodes_are_refused() -> None:
     assert "which are 0, got 1" in str(check_spare_nodes(1, GROUPS[:1])[0])
 

@@ -136,8 +136,8 @@ def test_legal_requests_pass(request_: dict[str, Any]) -> None:
             {"ImageId": "ami-0123456789abcdefg"},
             "ImageId: must be an AMI id such as ami-0123456789abcdef0, or",
         ),
-        ({"ExecutionRole": "arn:aws:iam::1:role/a-role"}, "ExecutionRole: must be an IAM role ARN, got "),
-        ({"TrainingPlanArn": f"arn:{'x' * 60}"}, "TrainingPlanArn: must be a training plan ARN, got "),
+        ({"ExecutionRole": "arn:aws:iam::1:role/a-role"}, "ExecutionRole: must be an IAM role ARN such as "),
+        ({"TrainingPlanArn": f"arn:{'x' * 60}"}, "TrainingPlanArn: must be a training plan ARN such as "),
         (
             {"LifeCycleConfig": {"SourceS3Uri": "bucket/prefix"}},
             "LifeCycleConfig.SourceS3Uri: must be an address such as s3://bucket/prefix, got 'bucket/prefix'",
