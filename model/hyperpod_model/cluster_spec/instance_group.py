@@ -125,9 +125,10 @@ class InstanceGroupSpec(SpecModel):
     execution_role_arn: str | None = Field(
         default=None,
         description=(
-            "ARN of an existing role for the nodes. It is not changed, so it must already have every "
-            "permission the nodes need. Fixed once the group exists. By default a role is made, shared by "
-            "all groups without one."
+            "ARN of an existing role for the nodes, of the same account. It is not changed, so it must "
+            "already have every permission the nodes need, but for lifecycle scripts that are uploaded and "
+            "the checkpoint bucket: their policies let it in. Fixed once the group exists. By default a role "
+            "is made, shared by all groups without one."
         ),
         json_schema_extra=schema_of(_GROUP.at("ExecutionRole")),
     )
