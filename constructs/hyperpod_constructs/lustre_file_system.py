@@ -89,7 +89,8 @@ class LustreFileSystem(Construct):
         vpc: The network.
         subnet: The subnet of the nodes: data crosses no zone, and no network ACL.
         client_security_groups: Groups of the nodes that mount it; ``allow_from`` adds more.
-        storage_capacity_gib: Storage capacity in GiB: 1200, or a multiple of 2400.
+        storage_capacity_gib: Storage capacity in GiB: 1200, or a multiple of 2400; with EFA larger steps, by
+            throughput. It can grow, six hours after it last did, and never shrink.
         throughput_mbps_per_tib: Throughput in MB/s for each TiB of storage: 125, 250, 500 or 1000 for
             ``PERSISTENT_2``. None for scratch types only.
         deployment_type: Default ``PERSISTENT_2``. ``PERSISTENT_1``, ``SCRATCH_1`` or ``SCRATCH_2`` otherwise.

@@ -18,6 +18,7 @@ from hyperpod_model.catalog.ports import LUSTRE
 from hyperpod_model.faults import InvalidInputError
 
 RETAIN = {"removal": FileSystemRemoval.RETAIN}
+EFA = {"efa_enabled": True, "storage_capacity_gib": 19_200}
 RULE_TYPES = ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
 
 
@@ -343,7 +344,7 @@ def test_the_template_of_network_and_storage_has_no_errors(
                 "CopyTagsToBackups": Match.absent(),
             },
         ),
-        ({"efa_enabled": True}, {"EfaEnabled": True, "MetadataConfiguration": {"Mode": "AUTOMATIC"}}),
+        (EFA, {"EfaEnabled": True, "MetadataConfiguration": {"Mode": "AUTOMATIC"}}),
     ],
 )
 def test_options_reach_the_file_system(options: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -450,7 +451,7 @@ def test_an_unknown_removal_is_refused() -> None:
 def test_with_efa_all_traffic_is_open_between_file_system_and_nodes() -> None:
     stack = _stack()
     network = _foreign_network(stack)
-    _file_system(stack, network, efa_enabled=True, client_security_groups=[_nodes(stack, network)])
+    _file_system(stack, network, **EFA, client_security_groups=[_nodes(stack, network)])
     template = Template.from_stack(stack)
     for resource_type in RULE_TYPES:
         rules = template.find_resources(resource_type)
@@ -465,7 +466,7 @@ def test_with_efa_a_second_client_is_refused() -> None:
     stack = _stack(app)
     network = _foreign_network(stack)
     other = ec2.SecurityGroup(stack, "Other", vpc=network["vpc"], allow_all_outbound=False)
-    _file_system(stack, network, efa_enabled=True, client_security_groups=[_nodes(stack, network), other])
+    _file_system(stack, network, **EFA, client_security_groups=[_nodes(stack, network), other])
     with pytest.raises(
         RuntimeError, match=r"must admit nobody but itself and 'Stack/Nodes'.*'Stack/Other/Resource'"
     ):
@@ -476,7 +477,7 @@ def test_with_efa_plain_clients_are_let_in() -> None:
     stack = _stack()
     network = _foreign_network(stack)
     imported = ec2.SecurityGroup.from_security_group_id(stack, "Imported", "sg-0123456789abcdef0")
-    _file_system(stack, network, efa_enabled=True, client_security_groups=[imported])
+    _file_system(stack, network, **EFA, client_security_groups=[imported])
     Template.from_stack(stack).has_resource_properties(
         RULE_TYPES[0], {"SourceSecurityGroupId": "sg-0123456789abcdef0", "IpProtocol": "-1"}
     )

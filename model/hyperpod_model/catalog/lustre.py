@@ -64,6 +64,11 @@ DEPLOYMENT_TYPES: Mapping[str, DeploymentType] = MappingProxyType(
 
 DEFAULT_DEPLOYMENT_TYPE: str = _TABLE["default_deployment_type"]
 
+EFA_CAPACITY_STEPS_GIB: Mapping[int, int] = MappingProxyType(
+    {int(throughput): step for throughput, step in _TABLE["efa_capacity_steps_gib"].items()}
+)
+"""With EFA: legal capacities are the multiples of this, in GiB, by throughput in MB/s for each TiB."""
+
 HDD_CAPACITY_STEPS_GIB: Mapping[int, int] = MappingProxyType(
     {int(throughput): step for throughput, step in _TABLE["hdd_capacity_steps_gib"].items()}
 )

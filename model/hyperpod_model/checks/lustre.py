@@ -5,6 +5,7 @@ from __future__ import annotations
 from hyperpod_model.catalog.lustre import (
     COMPRESSION_TYPES,
     DEPLOYMENT_TYPES,
+    EFA_CAPACITY_STEPS_GIB,
     MAX_BACKUP_RETENTION_DAYS,
     DeploymentType,
 )
@@ -47,7 +48,10 @@ def check_lustre(
     if isinstance(deployment_type, Unknown) or deployment_type not in DEPLOYMENT_TYPES:
         return faults
     chosen = DEPLOYMENT_TYPES[deployment_type]
-    faults += _check_capacity(chosen, storage_capacity_gib)
+    of_capacity = _check_capacity(chosen, storage_capacity_gib)
+    if efa_enabled is True and chosen.efa and not of_capacity:
+        of_capacity = _check_efa_capacity(storage_capacity_gib, throughput_mbps_per_tib)
+    faults += of_capacity
     faults += _check_throughput(chosen, throughput_mbps_per_tib)
     with_backups = ", ".join(name for name, other in DEPLOYMENT_TYPES.items() if other.backups)
     if final_backup and not chosen.backups:
@@ -92,6 +96,22 @@ def _check_capacity(chosen: DeploymentType, capacity: object) -> list[Fault]:
     near = " or ".join(str(size) for size in chosen.nearest_capacities(capacity))
     return [
         Fault(("storage_capacity_gib",), f"must be {allowed} for {chosen.name}, got {capacity}; use {near}")
+    ]
+
+
+def _check_efa_capacity(capacity: int | Unknown, throughput: int | Unknown | None) -> list[Fault]:
+    if isinstance(capacity, Unknown) or isinstance(throughput, Unknown):
+        return []
+    step = None if throughput is None else EFA_CAPACITY_STEPS_GIB.get(throughput)
+    if step is None or capacity % step == 0:
+        return []
+    near = " or ".join(str(size) for size in (capacity // step * step, (capacity // step + 1) * step) if size)
+    return [
+        Fault(
+            ("storage_capacity_gib",),
+            f"must be a multiple of {step} GiB for EFA at {throughput} MB/s for each TiB, got {capacity}; "
+            f"use {near}, or another throughput_mbps_per_tib",
+        )
     ]
 
 

@@ -27,6 +27,13 @@ def test_throughputs(name: str, throughputs: tuple[int, ...]):
     assert lustre.deployment_type(name).throughputs == throughputs
 
 
+def test_steps_for_efa_are_steps_of_the_type_for_each_of_its_throughputs():
+    persistent = lustre.deployment_type("PERSISTENT_2")
+    assert tuple(lustre.EFA_CAPACITY_STEPS_GIB) == persistent.throughputs
+    assert lustre.EFA_CAPACITY_STEPS_GIB[125] == 38_400
+    assert all(persistent.takes_capacity(step) for step in lustre.EFA_CAPACITY_STEPS_GIB.values())
+
+
 @pytest.mark.parametrize(
     ("name", "legal", "illegal"),
     [

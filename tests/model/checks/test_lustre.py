@@ -28,7 +28,12 @@ def _settings(**changes: Any) -> dict[str, Any]:
         {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None},
         {"deployment_type": "SCRATCH_1", "throughput_mbps_per_tib": None, "storage_capacity_gib": 3600},
         {"backup_retention_days": 0},
-        {"backup_retention_days": 90, "final_backup": True, "encryption_key": True, "efa_enabled": True},
+        {"backup_retention_days": 90, "final_backup": True, "encryption_key": True},
+        {"efa_enabled": True, "storage_capacity_gib": 19_200},
+        {"efa_enabled": True, "throughput_mbps_per_tib": 1000},
+        {"efa_enabled": True, "storage_capacity_gib": UNKNOWN},
+        {"efa_enabled": True, "throughput_mbps_per_tib": UNKNOWN},
+        {"efa_enabled": UNKNOWN},
         {"data_compression_type": "LZ4"},
         {"deployment_type": UNKNOWN, "storage_capacity_gib": 1},
         {
@@ -110,6 +115,16 @@ def test_legal_settings_pass(changes: dict[str, Any]) -> None:
         (
             {"deployment_type": "PERSISTENT_1", "throughput_mbps_per_tib": 50, "efa_enabled": True},
             "efa_enabled: PERSISTENT_1 cannot be reached through EFA; use PERSISTENT_2",
+        ),
+        (
+            {"efa_enabled": True},
+            "storage_capacity_gib: must be a multiple of 19200 GiB for EFA at 250 MB/s for each TiB, got 4800"
+            "; use 19200, or another throughput_mbps_per_tib",
+        ),
+        (
+            {"efa_enabled": True, "storage_capacity_gib": 24_000, "throughput_mbps_per_tib": 500},
+            "storage_capacity_gib: must be a multiple of 9600 GiB for EFA at 500 MB/s for each TiB, got "
+            "24000; use 19200 or 28800, or another throughput_mbps_per_tib",
         ),
         ({"data_compression_type": "ZSTD"}, "data_compression_type: must be one of NONE, LZ4, got 'ZSTD'"),
     ],
