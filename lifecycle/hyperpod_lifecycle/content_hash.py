@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LEFT_OUT = ("__pycache__", "*.pyc", ".git", ".DS_Store")
-"""Names, as patterns, of what tools leave in a folder: neither hashed nor uploaded."""
+"""Names, as patterns in any case, of what tools leave in a folder: neither hashed nor uploaded."""
 
 
 class ScriptFile(NamedTuple):
@@ -86,7 +86,8 @@ def _is_executable(path: Path, content: bytes) -> bool:
 
 
 def _is_left_out(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
+    # The CDK leaves files out by the rules of .gitignore, which its parser takes without regard to case.
+    return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in LEFT_OUT)
 
 
 def _parents_within(path: Path, folder: Path) -> Iterable[Path]:

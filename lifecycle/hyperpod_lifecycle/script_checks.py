@@ -42,7 +42,7 @@ def check_folder(
     if not folder.is_dir():
         return [Fault((), f"needs an existing folder of scripts, got '{folder}'; name one that is there")]
     files = read_folder(folder)
-    faults = list(_check_links(folder))
+    faults = [*_check_links(folder), *_check_names(files)]
     faults += check_entry_point(files, entry_point=entry_point)
     names = frozenset(file.path for file in files)
     for file in files:
@@ -89,6 +89,15 @@ def _check_links(folder: Path) -> Iterator[Fault]:
                 f"is a symbolic link to '{path.readlink()}', and S3 has no links; put a copy of the file "
                 "there",
             )
+
+
+def _check_names(files: Sequence[ScriptFile]) -> Iterator[Fault]:
+    for file in files:
+        shown = file.path.encode(errors="backslashreplace").decode()
+        if shown != file.path:
+            yield Fault((shown,), "has a name that is not UTF-8, as keys in S3 are; rename it")
+        elif not file.path.isprintable():
+            yield Fault((repr(file.path),), "has a control character in its name; rename it")
 
 
 def check_entry_point(files: Sequence[ScriptFile], *, entry_point: str) -> Iterator[Fault]:

@@ -82,7 +82,14 @@ def test_times_and_order_do_not_change_it(tmp_path: Path) -> None:
 def test_what_tools_leave_does_not_change_it(tmp_path: Path) -> None:
     write(tmp_path, "a.py")
     before = hash_of(tmp_path)
-    for name in ("__pycache__/a.cpython-311.pyc", "lib/__pycache__/b.pyc", ".git/HEAD", ".DS_Store"):
+    for name in (
+        "__pycache__/a.cpython-311.pyc",
+        "lib/__pycache__/b.pyc",
+        "B.PYC",
+        ".git/HEAD",
+        ".GIT/HEAD",
+        ".DS_Store",
+    ):
         write(tmp_path, name)
     assert hash_of(tmp_path) == before
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -249,6 +250,16 @@ def test_symbolic_links_are_refused(folder: Path) -> None:
     faults = check(folder)
     assert [fault.split(":")[0] for fault in faults] == ["error link.sh", "error out"]
     assert "is a symbolic link to '/etc', and S3 has no links" in faults[1]
+
+
+def test_names_that_are_no_text_are_refused(folder: Path) -> None:
+    write(folder, "a\nb.txt", b"x\n")
+    write(folder, os.fsdecode(b"\xff.txt"), b"x\n")
+    write(folder, "größe $(x).txt", b"x\n")
+    assert sorted(check(folder)) == [
+        "error 'a\\nb.txt': has a control character in its name; rename it",
+        "error \\udcff.txt: has a name that is not UTF-8, as keys in S3 are; rename it",
+    ]
 
 
 def test_all_faults_at_once(folder: Path) -> None:

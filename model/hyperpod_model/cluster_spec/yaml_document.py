@@ -22,6 +22,9 @@ _READ_AS = {
 }
 _COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
+_MOST_VALUES = 100_000
+"""Far above any cluster, and few enough for whoever walks them."""
+
 # The C loader is ten times as fast; PyYAML lacks it only where it was built without libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -35,8 +38,9 @@ class YamlDocument:
         content: The file as bytes, in UTF-8 or, with a byte order mark, UTF-16.
 
     Attributes:
-        data: Plain dicts, lists and scalars. None if the file is empty or cannot be read as YAML.
-        faults: What is wrong with the file as YAML: syntax, duplicate keys, tags, values that no date is.
+        data: Plain dicts, lists and scalars. None if the file is empty, too large or cannot be read as YAML.
+        faults: What is wrong with the file as YAML: syntax, duplicate keys, tags, values that no date is,
+            more values than anybody could walk through.
         unread: Paths of the values that could not be read, each with its fault. They are None in ``data``.
     """
 
@@ -58,8 +62,16 @@ class YamlDocument:
         except yaml.MarkedYAMLError as error:
             self.faults.append(syntax_fault(error, text))
             return
-        if self._root is not None:
-            self.data = self._build(self._root, ())
+        if self._root is None:
+            return
+        self.data = self._build(self._root, ())
+        if (values := _count(self.data, {})) > _MOST_VALUES:
+            message = (
+                f"holds {values} values with its aliases written out, more than the {_MOST_VALUES} that any "
+                "cluster needs; remove aliases of aliases"
+            )
+            self.faults.append(Fault((), message, line=1))
+            self.data = None
 
     def line(self, path: FaultPath) -> int | None:
         """Line, from 1, of the key or item at a path, else of the nearest one above that is in the file."""
@@ -95,7 +107,7 @@ class YamlDocument:
         return str(node.value) if isinstance(node, ScalarNode) else None
 
     def _build(self, node: Node, path: FaultPath) -> Any:
-        # An alias shares its node: built once, so that nested aliases cannot blow the file up.
+        # An alias shares its node: built once, so that nested aliases cannot blow the file up here.
         if id(node) in self._built:
             return self._built[id(node)]
         if id(node) in self._open:
@@ -215,3 +227,13 @@ def _is_mergeable(node: Node) -> bool:
     if isinstance(node, SequenceNode):
         return all(isinstance(item, MappingNode) for item in node.value)
     return isinstance(node, MappingNode)
+
+
+def _count(value: Any, counts: dict[int, int]) -> int:
+    """Values within a value, those of a shared one as often as it is used."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in counts:
+        items = value.values() if isinstance(value, dict) else value
+        counts[id(value)] = 1 + sum(_count(item, counts) for item in items)
+    return counts[id(value)]
