@@ -20,6 +20,7 @@ from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_model.checks.addresses import (
+    PUBLIC_SUBNET_PREFIX_LENGTH,
     bottom_subnet,
     check_address_budget,
     check_subnet_ranges,
@@ -127,7 +128,8 @@ class ClusterNetwork(ClusterNetworkBase):
             reservation. Names such as ``us-west-2a`` are refused.
         vpc_cidr: IPv4 range of the VPC. Default ``10.0.0.0/16``.
         accelerator_subnet_prefix_length: Prefix length of the nodes' subnet, 16 to 28. Default 17, half of
-            the default VPC, 32,763 usable addresses. A change replaces the subnet.
+            the default VPC, 32,763 usable addresses. Neither zone nor prefix lengths can be changed later:
+            CloudFormation creates the new subnet first, and its range overlaps that of the old one.
         public_subnet_prefix_length: Prefix length of the NAT gateway's subnet, 16 to 28. Default 24.
         flow_log_bucket: Bucket for flow logs. None sends them to CloudWatch Logs.
         flow_log_retention: How long CloudWatch Logs keeps them. Default one year. Not used with a bucket.
@@ -146,7 +148,7 @@ class ClusterNetwork(ClusterNetworkBase):
         availability_zone_id: str,
         vpc_cidr: str = "10.0.0.0/16",
         accelerator_subnet_prefix_length: int = 17,
-        public_subnet_prefix_length: int = 24,
+        public_subnet_prefix_length: int = PUBLIC_SUBNET_PREFIX_LENGTH,
         flow_log_bucket: s3.IBucket | None = None,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.ONE_YEAR,
         flow_log_key: kms.IKey | None = None,

@@ -116,10 +116,10 @@ class HyperPodCluster(HyperPodClusterBase):
     missing is asked for again and again. ``min_instance_count`` of a group makes the deployment wait for
     workers.
 
-    A change of ``cluster_name``, ``vpc_subnets`` or ``security_groups`` replaces the cluster, nodes and
-    all. What is fixed for a single group stands at ``InstanceGroup``. Deleting the cluster deletes every
-    node with its local data; termination protection is a property of the stack. Source: CloudFormation,
-    AWS::SageMaker::Cluster.
+    A change of ``cluster_name`` replaces the cluster, nodes and all; the new one is created first, so that
+    a change of ``vpc_subnets`` or ``security_groups`` under the same name fails. What is fixed for a single
+    group stands at ``InstanceGroup``. Deleting the cluster deletes every node with its local data;
+    termination protection is a property of the stack. Source: CloudFormation, AWS::SageMaker::Cluster.
 
     Args:
         scope: Parent construct.
