@@ -14,6 +14,9 @@ from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES, SUBNET_PREF
 from hyperpod_model.catalog.lustre import GIB_FOR_EACH_NETWORK_INTERFACE
 from hyperpod_model.faults import Fault, Unknown
 
+PUBLIC_SUBNET_PREFIX_LENGTH = 24
+"""Prefix length of the NAT gateway's subnet in a network that is made, where nobody says another."""
+
 _BUDGET_NEEDS_A_FIGURE = "a subnet cannot grow later, so an estimate that is named as one beats no check"
 
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.names import NameRule
-from hyperpod_model.checks.addresses import check_address_budget, check_subnet_ranges, file_system_addresses
+from hyperpod_model.checks.addresses import (
+    PUBLIC_SUBNET_PREFIX_LENGTH,
+    check_address_budget,
+    check_subnet_ranges,
+    file_system_addresses,
+)
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network import MAKES_NETWORK_ONLY, NetworkSpec
@@ -63,7 +68,10 @@ def _check_made(network: NetworkSpec) -> list[Fault]:
             )
     ranges = check_subnet_ranges(
         vpc_cidr=network.vpc_cidr,
-        prefix_lengths={"accelerator_subnet_prefix_length": network.accelerator_subnet_prefix_length},
+        prefix_lengths={
+            "accelerator_subnet_prefix_length": network.accelerator_subnet_prefix_length,
+            "public_subnet_prefix_length": PUBLIC_SUBNET_PREFIX_LENGTH,
+        },
     )
     return faults + [fault._replace(path=("network", *fault.path)) for fault in ranges]
 

@@ -11,16 +11,18 @@ from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.checks.shape import check_shape
+from hyperpod_model.cluster_spec.arn_rules import check_arns
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.request import request_of, spec_path
-from hyperpod_model.faults import Fault, FaultPath
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
     from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 
 LUSTRE_DEPLOYMENT_TYPE = "PERSISTENT_2"
+_S3_BUCKET = re.compile(r"s3://([^/]+)")
 
 # Checks on the request name other fields by the constructs' properties; these differ here.
 _VOCABULARY = {
@@ -28,6 +30,9 @@ _VOCABULARY = {
     r"\broot_volume_kms_key\b": "root_volume_kms_key_arn",
     r"\bInstanceGroups\b": "instance_groups",
     r" that addresses_per_node replaces": "",
+    r"\bpublic_subnet_prefix_length\b": "a public subnet",
+    # The specification's default is 'Continuous', so that leaving the field out keeps it.
+    r"leave it out where lifecycle scripts": "set it to null where lifecycle scripts",
 }
 
 
@@ -46,9 +51,10 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_scripts(spec),
         *_check_volumes(spec),
         *_check_file_system(spec),
-        *_check_role_arns(spec),
+        *check_arns(spec),
         *_check_acknowledgements(spec),
     ]
+    own = [fault._replace(message=in_spec_terms(fault.message)) for fault in own]
     said = {fault.path for fault in own}
     # What is said once for the cluster stands in the request of every group.
     return own + [fault for fault in dict.fromkeys(_check_request(spec)) if fault.path not in said]
@@ -177,9 +183,18 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
                 "keep one",
             )
         )
+    faults += _check_locations(spec)
     if not known(spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
         return faults
     mode = spec.slurm.mode
+    if mode == "lifecycle" and _uploads_own_scripts(spec):
+        faults.append(
+            Fault(
+                ("slurm", "mode"),
+                "'lifecycle' needs scripts that configure Slurm, which the package's own do not; give "
+                "lifecycle_scripts.folder or lifecycle_scripts.source_s3_uri, or leave mode out",
+            )
+        )
     wrong, right, needed = {
         "api": ("on_create", "on_init_complete", "lifecycle"),
         "lifecycle": ("on_init_complete", "on_create", "api"),
@@ -191,6 +206,43 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
                 Fault(
                     ("instance_groups", index, "lifecycle_scripts", wrong),
                     f"goes with slurm.mode {needed!r}, got {mode!r}; use {right}",
+                )
+            )
+    return faults
+
+
+def _uploads_own_scripts(spec: ClusterSpec) -> bool:
+    scripts = spec.lifecycle_scripts
+    if not known(scripts) or scripts.folder is not None or scripts.source_s3_uri is not None:
+        return False
+    owns: list[Any] = [group.lifecycle_scripts if known(group) else UNKNOWN for group in spec.instance_groups]
+    return any(own is None or (known(own) and own.source_s3_uri is None) for own in owns)
+
+
+def _check_locations(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.instance_groups):
+        return []
+    locations: list[tuple[FaultPath, Any]] = [(("lifecycle_scripts",), spec.lifecycle_scripts)]
+    groups = [(index, group) for index, group in enumerate(spec.instance_groups) if known(group)]
+    locations += [
+        (("instance_groups", index, "lifecycle_scripts"), group.lifecycle_scripts) for index, group in groups
+    ]
+    makes_role = any(group.execution_role_arn is None for _, group in groups)
+    faults = []
+    for path, said in locations:
+        uri = said.source_s3_uri if said is not None and known(said) else None
+        if not isinstance(uri, str):
+            continue
+        bucket = _S3_BUCKET.match(uri)
+        if bucket is not None and not names.BUCKET.matches(bucket[1]):
+            message = f"names no bucket: {bucket[1]!r} is not {names.BUCKET.in_words}; correct it"
+            faults.append(Fault((*path, "source_s3_uri"), message))
+        elif uri.startswith("https://") and makes_role:
+            faults.append(
+                Fault(
+                    (*path, "source_s3_uri"),
+                    f"must begin with s3:// so that the role that is made can be let in, got {uri!r}; write "
+                    "s3://bucket/prefix, or give execution_role_arn to every group",
                 )
             )
     return faults
@@ -225,20 +277,6 @@ def _check_file_system(spec: ClusterSpec) -> list[Fault]:
     mount_path = instance_group().at("InstanceStorageConfigs", "FsxLustreConfig", "MountPath")
     faults += check_shape(file_system.mount_path, mount_path, ("mount_path",))
     return [fault._replace(path=("file_system", *fault.path)) for fault in faults]
-
-
-def _check_role_arns(spec: ClusterSpec) -> list[Fault]:
-    lists: dict[FaultPath, Any] = {("administrator_role_arns",): spec.administrator_role_arns}
-    bucket = spec.checkpoint_bucket
-    if bucket is not None and known(bucket):
-        lists["checkpoint_bucket", "reader_role_arns"] = bucket.reader_role_arns
-    return [
-        Fault((*path, index), f"must be {names.ROLE_ARN.in_words}, got {arn!r}")
-        for path, arns in lists.items()
-        if known(arns)
-        for index, arn in enumerate(arns)
-        if known(arn) and not names.ROLE_ARN.matches(arn)
-    ]
 
 
 def _check_acknowledgements(spec: ClusterSpec) -> list[Fault]:

@@ -37,6 +37,9 @@ instance_groups:
     instance_count: 4
 """
 
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+ROLE = "arn:aws:iam::111122223333:role/team/nodes"
+
 EXISTING = """\
 network:
   vpc_id: vpc-0123456789abcdef0
@@ -324,19 +327,19 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             r"1 to 16384, got 99999",
         ),
         (
-            valid(("instance_count: 1", "instance_count: 1\n    secondary_volume_kms_key_arn: k")),
+            valid(("instance_count: 1", f"instance_count: 1\n    secondary_volume_kms_key_arn: {KEY}")),
             "instance_groups[0].secondary_volume_kms_key_arn",
             10,
             r"is for a volume that the group has not",
         ),
         (
-            valid(more="    root_volume_kms_key_arn: k\nnode_provisioning_mode: null\n"),
+            valid(more=f"    root_volume_kms_key_arn: {KEY}\nnode_provisioning_mode: null\n"),
             "instance_groups[1].root_volume_kms_key_arn",
             15,
             r"needs node_provisioning_mode 'Continuous'",
         ),
         (
-            valid(more="    secondary_volume_kms_key_arn: k\nnode_provisioning_mode: null\n"),
+            valid(more=f"    secondary_volume_kms_key_arn: {KEY}\nnode_provisioning_mode: null\n"),
             "instance_groups[1].secondary_volume_kms_key_arn",
             15,
             r"needs node_provisioning_mode 'Continuous'",
@@ -483,7 +486,7 @@ def test_refuses(text: str, path: str, line: int, message: str, faults_in: Fault
         valid(
             more=(
                 "    lifecycle_scripts: {on_create: a.sh}\nslurm: {mode: lifecycle}\nnode_provisioning_mode: "
-                "null\n"
+                "null\nlifecycle_scripts: {source_s3_uri: s3://any-bucket/x}\n"
             )
         ),
         valid(more="lifecycle_scripts: {source_s3_uri: s3://any-bucket/x, entry_point: run.sh}\n"),
@@ -562,6 +565,117 @@ def test_a_zone_that_the_catalog_lacks_may_exist(load: Load) -> None:
 def test_says_that_a_file_holds_no_cluster(content: str, message: str, faults_in: Faults) -> None:
     [fault] = faults_in(content)
     assert message in str(fault)
+
+
+def test_roles_and_keys_that_aws_takes_are_not_refused(load: Load) -> None:
+    replica = KEY.replace("1234abcd-12ab-34cd-56ef-1234567890ab", "mrk-1234abcd12ab34cd56ef1234567890ab")
+    for more in (
+        f"    root_volume_kms_key_arn: {replica}\n    execution_role_arn: {ROLE}\n",
+        f"    secondary_volume_kms_key_arn: {KEY.replace('111122223333', '444455556666')}\n",
+        f"checkpoint_bucket: {{reader_role_arns: ['{ROLE.replace('111122223333', '444455556666')}']}}\n",
+    ):
+        assert load(valid(more=more)).kind == "spec"
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "message"),
+    [
+        (
+            "    root_volume_kms_key_arn: alias/disks\n",
+            "instance_groups[1].root_volume_kms_key_arn",
+            r"must be the ARN of a key, arn:.*:key/<id>, got 'alias/disks'; `aws kms describe-key` says it$",
+        ),
+        (
+            f"    secondary_volume_kms_key_arn: {KEY.replace('key/', 'alias/')}\n",
+            "instance_groups[1].secondary_volume_kms_key_arn",
+            r"must be the ARN of a key",
+        ),
+        (
+            f"    root_volume_kms_key_arn: {KEY.replace('us-west-2', 'us-east-1')}\n",
+            "instance_groups[1].root_volume_kms_key_arn",
+            r"is of region 'us-east-1', the cluster is in 'us-west-2'; use a key of the same region",
+        ),
+        (
+            f"    execution_role_arn: {ROLE.replace('arn:aws:', 'arn:aws-cn:')}\n",
+            "instance_groups[1].execution_role_arn",
+            r"must be of partition 'aws', as us-west-2 is, got 'aws-cn'",
+        ),
+        (
+            f"administrator_role_arns: ['{ROLE.replace('arn:aws:', 'arn:aws-us-gov:')}']\n",
+            "administrator_role_arns[0]",
+            r"must be of partition 'aws'",
+        ),
+        (
+            "    execution_role_arn: nodes\n",
+            "instance_groups[1].execution_role_arn",
+            r"must be an IAM role ARN such as arn:aws:iam::111122223333:role/name, got 'nodes'",
+        ),
+    ],
+)
+def test_refuses_arns_of_another_kind_or_place(more: str, path: str, message: str, faults_in: Faults) -> None:
+    [fault] = faults_in(valid(more=more))
+    assert re.match(rf"{re.escape(path)} \(line 15\): {message}", str(fault))
+
+
+def test_execution_roles_are_of_one_account(faults_in: Faults) -> None:
+    other = ROLE.replace("111122223333", "444455556666")
+    text = valid(
+        ("instance_count: 1", f"instance_count: 1\n    execution_role_arn: {ROLE}"),
+        more=f"    execution_role_arn: {other}\n",
+    )
+    [fault] = faults_in(text)
+    assert str(fault) == (
+        "instance_groups[1].execution_role_arn (line 16): is of account 444455556666, that of "
+        "instance_groups[0] of account 111122223333; a cluster's execution roles are of the cluster's own "
+        "account"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        (
+            "lifecycle_scripts: {source_s3_uri: s3://My_Bucket/x}\n",
+            "lifecycle_scripts.source_s3_uri (line 15): names no bucket: 'My_Bucket' is not lower-case",
+        ),
+        (
+            "    lifecycle_scripts: {source_s3_uri: 'https://b.s3.amazonaws.com/x'}\n",
+            "instance_groups[1].lifecycle_scripts.source_s3_uri (line 15): must begin with s3:// so that",
+        ),
+        (
+            "slurm: {mode: lifecycle}\nnode_provisioning_mode: null\n",
+            "slurm.mode (line 15): 'lifecycle' needs scripts that configure Slurm",
+        ),
+    ],
+)
+def test_refuses_scripts_that_nodes_could_not_use(more: str, fault: str, faults_in: Faults) -> None:
+    [found] = faults_in(valid(more=more))
+    assert str(found).startswith(fault)
+
+
+def test_https_is_taken_where_every_group_has_its_role(load: Load) -> None:
+    text = valid(
+        ("    instance_count", f"    execution_role_arn: {ROLE}\n    instance_count"),
+        more="lifecycle_scripts: {source_s3_uri: 'https://b.s3.amazonaws.com/x'}\n",
+    )
+    assert load(text).kind == "spec"
+
+
+def test_a_network_that_is_made_holds_its_public_subnet_too(faults_in: Faults) -> None:
+    text = valid(("usw2-az1", "usw2-az1\n  accelerator_subnet_prefix_length: 16"))
+    [fault] = faults_in(text)
+    assert str(fault) == (
+        "network.vpc_cidr (line 3): must hold accelerator_subnet_prefix_length /16 and a public subnet /24, "
+        "got '10.0.0.0/16' with 65536 addresses; use longer prefixes"
+    )
+
+
+def test_messages_name_only_fields_that_a_specification_has(faults_in: Faults, load: Load) -> None:
+    [fault] = faults_in(valid(("usw2-az1", "usw2-az1\n  accelerator_subnet_prefix_length: 26")))
+    assert "figures with ~ are estimates; use a prefix length of" in fault.message
+    own = "slurm: {mode: lifecycle}\nlifecycle_scripts: {source_s3_uri: s3://any-bucket/x}\n"
+    [note] = [note for note in load(valid(more=own)).notes if "provisioning" in note]
+    assert note.endswith("; set it to null where lifecycle scripts configure Slurm")
 
 
 def test_says_that_a_file_is_missing_or_a_folder(tmp_path: Path) -> None:
