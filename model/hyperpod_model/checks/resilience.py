@@ -59,15 +59,13 @@ def check_spare_nodes(spare_nodes: Any, groups: Iterable[Mapping[str, Any]]) -> 
     Args:
         spare_nodes: Nodes of the groups that jobs leave idle. ``UNKNOWN`` passes.
         groups: Instance groups in API terms. A group whose type or count is ``UNKNOWN``, or whose type the
-            catalog does not list, makes the check pass, and so does a negative count or no group at all,
-            which are faults of their own.
+            catalog does not list, makes the check pass, and so does a negative count, which is a
+            fault of its own.
     """
     spares = number({"spare_nodes": spare_nodes}, "spare_nodes")
     if not spares:
         return []
-    nodes, groups = 0, list(groups)
-    if not groups:
-        return []
+    nodes = 0
     for group in groups:
         types = [listed_type(name) for _, name in named_types(group)]
         count = number(group, "InstanceCount")

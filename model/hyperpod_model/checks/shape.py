@@ -127,15 +127,16 @@ def _check_map(value: Mapping[str, Any], field: RequestField, path: FaultPath) -
 
 def _check_string(value: str, field: RequestField, path: FaultPath) -> list[Fault]:
     if field.enum and value not in field.enum:
-        close = difflib.get_close_matches(value, field.enum, n=1)
+        allowed = field.cloudformation_enum if field.cloudformation_enum else field.enum
+        close = difflib.get_close_matches(value, allowed, n=1)
         hint = f"; did you mean {close[0]!r}" if close else ""
-        return [Fault(path, f"must be one of {quoted(field.enum)}, got {value!r}{hint}")]
+        return [Fault(path, f"must be one of {quoted(allowed)}, got {value!r}{hint}")]
     if field.cloudformation_enum and value not in field.cloudformation_enum:
-        allowed = quoted(field.cloudformation_enum)
+        choices = quoted(field.cloudformation_enum)
         return [
             Fault(
                 path,
-                f"{value!r} is known to the API only; CloudFormation allows {allowed}; "
+                f"{value!r} is known to the API only; CloudFormation allows {choices}; "
                 "request it with the API, or leave it out",
             )
         ]

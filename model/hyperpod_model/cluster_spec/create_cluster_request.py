@@ -16,7 +16,7 @@ from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
-from hyperpod_model.cluster_spec.placeholder_ids import id_kind
+from hyperpod_model.cluster_spec.placeholder_ids import id_kind, looks_like_an_arn
 from hyperpod_model.cluster_spec.request_fields import judge_fields
 from hyperpod_model.cluster_spec.slurm import SlurmMode
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
@@ -46,6 +46,8 @@ _VOCABULARY = {
     "secondary_volume_size_gib": "VolumeSizeInGB",
     "root_volume_kms_key": "VolumeKmsKeyId",
     "unlisted_instance_types": "unlisted_instance_types of a cluster spec",
+    "instance_groups": "InstanceGroups",
+    "tags": "Tags",
 }
 
 
@@ -229,8 +231,13 @@ def _judge_roles(
         for index, group in groups
         if (role := _text(group, "ExecutionRole")) is not None and not names.ROLE_ARN.matches(role)
     }
+    slips = [
+        Fault(path, f"must be {names.ROLE_ARN.in_words}, got {role!r}, which looks like a slip in a real ARN")
+        for path, role in illegal.items()
+        if looks_like_an_arn(role)
+    ]
     if not strict:
-        return [], set(illegal)
+        return slips, set(illegal)
     return [
         Fault(
             path,
@@ -284,7 +291,13 @@ def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
 
 def _service_faults(request: Mapping[str, Any], made: set[FaultPath], region: str | None) -> list[Fault]:
     found = check_cluster(_with_unknown(request, made, ()), region=region)
-    return [fault._replace(message=_in_request_terms(fault.message)) for fault in found]
+    return [
+        fault._replace(
+            # A field whose own name the message adds, for those who know it by another, is named already.
+            message=_in_request_terms(fault.message).replace(f" ({fault.path[-1] if fault.path else ''})", "")
+        )
+        for fault in found
+    ]
 
 
 def _with_unknown(value: Any, made: set[FaultPath], path: FaultPath) -> Any:

@@ -30,6 +30,7 @@ _VOCABULARY = {
     r"\broot_volume_kms_key\b": "root_volume_kms_key_arn",
     r"\bInstanceGroups\b": "instance_groups",
     r" that addresses_per_node replaces": "",
+    r"give node_type to every group or to none": "give node_type to every group",
     r"\bpublic_subnet_prefix_length\b": "a public subnet",
     # The specification's default is 'Continuous', so that leaving the field out keeps it.
     r"leave it out where lifecycle scripts": "set it to null where lifecycle scripts",
@@ -145,7 +146,7 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
 
 
 def _check_resilience(spec: ClusterSpec) -> list[Fault]:
-    if not known(spec.resilience, spec.instance_groups):
+    if not known(spec.resilience, spec.instance_groups) or spec.instance_groups == ():
         return []
     situation = spec.resilience
     requested = zip(spec.instance_groups, request_of(spec)["InstanceGroups"], strict=True)

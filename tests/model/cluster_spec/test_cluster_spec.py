@@ -567,6 +567,22 @@ def test_says_that_a_file_holds_no_cluster(content: str, message: str, faults_in
     assert message in str(fault)
 
 
+def test_spares_without_accelerated_nodes_are_refused(faults_in: Faults) -> None:
+    [fault] = faults_in(valid(("ml.p5.48xlarge", "ml.m5.8xlarge"), more="resilience: {spare_nodes: 1}\n"))
+    assert str(fault).startswith("resilience.spare_nodes (line 15): must be fewer than the accelerated nodes")
+    empty = "name: a\nregion: us-west-2\nnetwork: {availability_zone_id: usw2-az1}\ninstance_groups: []\n"
+    [none] = faults_in(f"{empty}resilience: {{spare_nodes: 1}}\n")
+    assert str(none).startswith("instance_groups (line 4): is empty")
+
+
+def test_a_group_without_node_type_is_one_fault(faults_in: Faults) -> None:
+    [fault] = faults_in(valid(("    node_type: Controller\n", "")))
+    assert str(fault) == (
+        "instance_groups[0].node_type (line 6): is missing, while other groups have it; give node_type to "
+        "every group"
+    )
+
+
 def test_roles_and_keys_that_aws_takes_are_not_refused(load: Load) -> None:
     replica = KEY.replace("1234abcd-12ab-34cd-56ef-1234567890ab", "mrk-1234abcd12ab34cd56ef1234567890ab")
     for more in (

@@ -447,3 +447,42 @@ def test_all_faults_are_reported_together(faults_in: Faults) -> None:
         "InstanceType",
         "VpcConfig",
     }
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        "arn:aws:iam::11112222333:role/hp-exec",
+        "arn:aws:iam::111122223333:user/somebody",
+        "arn:aws:sts::111122223333:assumed-role/hp-exec/me",
+    ],
+)
+def test_a_slip_in_the_arn_of_a_role_makes_none(role: str, faults_in: Faults) -> None:
+    [fault] = faults_in(text(with_worker(ExecutionRole=role)), **PLACE)
+    assert str(fault).startswith("InstanceGroups[2].ExecutionRole (line ")
+    assert fault.message.endswith(f"got {role!r}, which looks like a slip in a real ARN")
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        "arn:aws:iam::<account>:role/hp-exec",
+        "arn:aws:iam::123:role/...",
+        "hp-exec",
+        "arn:aws:iam::1111222233...:role/x",
+    ],
+)
+def test_a_placeholder_for_a_role_makes_one(role: str, load: Load) -> None:
+    assert len(noted(load(text(with_worker(ExecutionRole=role)), **PLACE), "is not a legal ARN")) == 1
+
+
+def test_messages_name_only_fields_that_a_request_has(faults_in: Faults) -> None:
+    tags = [{"Key": "team", "Value": "a"}, {"Key": "team", "Value": "b"}]
+    volume = {"EbsVolumeConfig": {"RootVolume": True, "VolumeSizeInGB": 500}}
+    changed = with_worker(InstanceGroupName="login", InstanceStorageConfigs=[volume]) | {"Tags": tags}
+    assert [fault.message for fault in faults_in(text(changed), **PLACE)] == [
+        "'login' is taken by InstanceGroups[1]; names are unique",
+        "is required for a root volume",
+        "does not go with a root volume, whose size HyperPod sets; give the size to a secondary volume",
+        "'team' is given twice, here and in Tags[0]",
+    ]
