@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from aws_cdk import Aws, CustomResource, RemovalPolicy
+from aws_cdk import Aws, CustomResource, Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -14,6 +14,11 @@ from constructs import Construct
 
 _RUNTIME = "python3.14"
 _LARGEST_INLINE_CODE = 4096
+_RUNS = 3
+"""AWS Lambda invokes an asynchronous event that failed twice more."""
+_BETWEEN_RUNS_SECONDS = 600
+"""Two pauses of a minute and two, and time to start."""
+_LONGEST_SERVICE_TIMEOUT_SECONDS = 3600
 
 
 class InlineHandler(Construct):
@@ -28,7 +33,8 @@ class InlineHandler(Construct):
         handler: Name of the module in ``hyperpod_constructs.handlers``.
         description: What the function is for.
         statements: IAM statements of its role, in JSON form, besides those for its own log.
-        timeout_seconds: Longest run of the function.
+        timeout_seconds: Longest run of the function. CloudFormation waits for three such runs, and no whole
+            hour for a function that never answers.
         log_retention: How long its log is kept.
     """
 
@@ -78,6 +84,9 @@ class InlineHandler(Construct):
             roles=[role.ref],
             policy_document={"Version": "2012-10-17", "Statement": [*statements, write_log]},
         )
+        self._service_timeout = Duration.seconds(
+            min(_RUNS * timeout_seconds + _BETWEEN_RUNS_SECONDS, _LONGEST_SERVICE_TIMEOUT_SECONDS)
+        )
         self._function = lambda_.CfnFunction(
             self,
             "Resource",
@@ -111,6 +120,7 @@ class InlineHandler(Construct):
             service_token=self._function.attr_arn,
             resource_type=resource_type,
             properties=properties,
+            service_timeout=self._service_timeout,
         )
         resource.node.add_dependency(self._policy)
         return resource

@@ -294,7 +294,11 @@ def test_the_default_security_group_is_closed(template: Template) -> None:
     group = {"Fn::GetAtt": [vpc, "DefaultSecurityGroup"]}
     function, _ = _one(template, "AWS::Lambda::Function")
     _, resource = _one(template, "Custom::ClosedDefaultSecurityGroup")
-    assert resource["Properties"] == {"ServiceToken": {"Fn::GetAtt": [function, "Arn"]}, "GroupId": group}
+    assert resource["Properties"] == {
+        "ServiceToken": {"Fn::GetAtt": [function, "Arn"]},
+        "ServiceTimeout": "780",
+        "GroupId": group,
+    }
     policy, _ = _one(
         template,
         "AWS::IAM::ManagedPolicy",

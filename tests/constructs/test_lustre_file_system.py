@@ -202,11 +202,14 @@ def test_says_how_many_addresses_it_takes() -> None:
     assert _file_system(_stack()).addresses == 5
 
 
+KEPT = ("Retain", "RetainExceptOnCreate")
+
+
 def _retained(template: Template) -> set[str]:
     return {
         resource["Type"]
         for resource in template.to_json()["Resources"].values()
-        if resource.get("DeletionPolicy") == "Retain"
+        if resource.get("DeletionPolicy") in KEPT
     }
 
 
@@ -226,12 +229,27 @@ def test_a_retained_file_system_keeps_all_that_it_needs(template: Template) -> N
         or (resource["Type"] == "AWS::EC2::Subnet" and resource["Properties"]["CidrBlock"] == "10.0.128.0/17")
     } | own_rules
     for name in needed:
-        assert resources[name]["DeletionPolicy"] == resources[name]["UpdateReplacePolicy"] == "Retain", name
+        assert resources[name]["DeletionPolicy"] in KEPT, name
+        assert resources[name]["UpdateReplacePolicy"] == "Retain", name
+
+
+def test_a_file_system_that_was_never_used_goes_when_its_creation_is_rolled_back(template: Template) -> None:
+    by_policy: dict[str, set[str]] = {policy: set() for policy in KEPT}
+    for resource in template.to_json()["Resources"].values():
+        by_policy.get(resource.get("DeletionPolicy"), set()).add(resource["Type"])
+    assert by_policy["RetainExceptOnCreate"] == {
+        "AWS::FSx::FileSystem",
+        "AWS::EC2::VPC",
+        "AWS::EC2::Subnet",
+        "AWS::EC2::SecurityGroup",
+        *RULE_TYPES,
+    }
+    assert "AWS::KMS::Key" in by_policy["Retain"]
 
 
 def test_what_a_retained_file_system_does_not_need_goes(template: Template) -> None:
     resources = template.to_json()["Resources"]
-    kept = {name for name, resource in resources.items() if resource.get("DeletionPolicy") == "Retain"}
+    kept = {name for name, resource in resources.items() if resource.get("DeletionPolicy") in KEPT}
     assert _group_id(template, "Nodes") not in kept
     nodes = _rules_of(resources, _group_id(template, "Nodes"))
     assert nodes
@@ -279,6 +297,8 @@ def test_by_default_a_final_backup_is_taken_before_the_file_system_is_deleted(fi
     _, backup = _one(final_backup, "Custom::FinalBackup")
     # What refers to the file system is deleted before it.
     assert backup["Properties"]["FileSystemId"] == {"Ref": name}
+    # Three runs of 15 minutes fit.
+    assert backup["Properties"]["ServiceTimeout"] == "3300"
     assert backup["DeletionPolicy"] == "Delete"
 
 
