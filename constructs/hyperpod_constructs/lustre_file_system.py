@@ -45,7 +45,7 @@ class FileSystemRemoval(Enum):
 
     That is its security group with the rules among its servers, its key, and the subnet and VPC where this
     app has them. Rules for its clients, routes and network ACL go. It costs what it cost before, until
-    somebody deletes it.
+    somebody deletes it. A file system whose own creation is rolled back is empty, and is deleted.
     """
 
     FINAL_BACKUP = "final-backup"
@@ -229,7 +229,8 @@ class LustreFileSystem(Construct):
         ranges = [child for child in vpc.node.find_all() if isinstance(child, ec2.CfnVPCCidrBlock)]
         for needed in (self.file_system, group, *within.node.find_all(), *network, *ranges):
             if isinstance(needed, CfnResource):
-                needed.apply_removal_policy(RemovalPolicy.RETAIN)
+                # Not where its own creation is rolled back: empty, it would only cost.
+                needed.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
     def _back_up_before_deletion(self) -> None:
         statements: list[dict[str, Any]] = [
