@@ -55,8 +55,8 @@ class NetworkSpec(SpecModel):
         default=None,
         description=(
             "IDs of existing security groups for the nodes, with subnet_ids. Each must allow all traffic "
-            "from and to itself, which EFA requires, and reach TCP 443. Only the rules for a file_system that "
-            "is made are added to them. By default a security group is made."
+            "from and to itself, which EFA requires, and reach TCP 443. Only the rules for a file_system "
+            "that is made are added to them. By default a security group is made."
         ),
     )
     subnet_cidr: str | None = Field(
