@@ -91,9 +91,12 @@ class Node:
             **extra,
         }
 
-    def run(self, address: str = "10.1.1.2", **extra: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, address: str = "10.1.1.2", *, working_folder: Path | None = None, **extra: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", str(self.bundle / "on_init_complete.sh")],
+            cwd=working_folder,
             env=self.environment(address, **extra),
             capture_output=True,
             text=True,
@@ -369,3 +372,36 @@ def test_shellcheck_is_content() -> None:
         check=False,
     )
     assert (result.returncode, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("place", ["bundle/lib", "elsewhere"])
+def test_modules_that_lie_about_are_not_imported(tmp_path: Path, place: str) -> None:
+    node = Node(tmp_path, mounts={"workers": ["/fsx"]})
+    node.mount("/fsx")
+    folder = tmp_path / place
+    folder.mkdir(exist_ok=True)
+    (folder / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert node.run(working_folder=folder).returncode == 0
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_probe_swapped_for_a_link_is_not_followed(tmp_path: Path) -> None:
+    node = Node(tmp_path, mounts={"workers": ["/fsx"]})
+    node.mount("/fsx")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    swap = programs / "mktemp"
+    swap.write_text(
+        f"""#!/bin/bash
+file=$({shutil.which("mktemp")} "$@") || exit
+if [[ $file == *.provision-probe.* ]]; then
+  ln -sf {victim} "$file"
+fi
+echo "$file"
+"""
+    )
+    swap.chmod(0o755)
+    assert node.run(PATH=f"{programs}:{os.environ['PATH']}").returncode == 0
+    assert victim.read_text() == "precious"

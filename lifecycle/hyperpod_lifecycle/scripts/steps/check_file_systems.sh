@@ -14,10 +14,16 @@ is_mounted() {
 
 takes_writes() {
   local probe status=0
-  # A file system that hangs must not hang the node.
-  # shellcheck disable=SC2016 # expanded by the inner shell
-  probe=$(timeout 60 bash -c 'umask 077; file=$(mktemp "$1/.provision-probe.XXXXXX") && echo "$file" && echo probe >"$file"' _ "$1") ||
-    status=$?
+  # A file system that hangs must not hang the node. Created and written through one descriptor: users who may
+  # write here could swap a name for a link before it is opened again.
+  probe=$(timeout 60 python3 -I -c '
+import os, sys, tempfile
+descriptor, path = tempfile.mkstemp(prefix=".provision-probe.", dir=sys.argv[1])
+print(path, flush=True)
+os.write(descriptor, b"probe")
+os.fsync(descriptor)
+os.close(descriptor)
+' "$1") || status=$?
   if [[ -n $probe ]]; then
     timeout 60 rm -f "$probe" || status=$?
   fi
@@ -26,7 +32,7 @@ takes_writes() {
 
 required=""
 if [[ -e $NODE_FILE ]]; then
-  required=$(python3 -c '
+  required=$(python3 -I -c '
 import json, sys
 for path in json.load(open(sys.argv[1], encoding="utf-8"))["required_mounts"]:
     print(path)
