@@ -50,16 +50,17 @@ class CheckpointBucket(Construct):
 
     What remains possible, and to whom:
 
-    - the account's root user can always read, replace or delete the bucket's policy (that is the way out of a
-      lock-out), and so can nobody else who is no administrator;
+    - the account's root user, and whoever may ``sts:AssumeRoot`` into the account, can always read, replace or
+      delete the bucket's policy (that is the way out of a lock-out), and so can nobody else who is no
+      administrator;
     - an administrator can lift the lock: whoever can assume the role with which CloudFormation deploys, or
       can change that role, or deploys stacks through it. A deployment with other credentials than an
       administrator's fails;
     - a writer, in any of its sessions, can poison checkpoints; on Slurm that is every user who can run a job,
       since jobs share the nodes' execution role. Versioning keeps what was there before, and
       ``grant_checkpointing`` allows no deletion of versions;
-    - whoever can change or assume a writer's role is a writer. IAM permissions on those roles are part of the
-      boundary;
+    - whoever can change or assume a writer's role is a writer, and so is who creates a role of its name once it
+      is gone. IAM permissions on those roles are part of the boundary;
     - an administrator of the key can disable it or schedule its deletion, which makes the checkpoints
       unreadable;
     - lifecycle rules act without regard to the policy, but only administrators can set them. Access points,
@@ -90,8 +91,9 @@ class CheckpointBucket(Construct):
         key: Its key; None for an imported bucket without one.
 
     Raises:
-        InvalidInputError: If nobody could change the bucket again, the name is illegal, or a role of another
-            stack has no physical name.
+        InvalidInputError: If nobody could change the bucket again, the name is illegal, a role's ARN is not
+            that of one role, or a role of another stack has no physical name.
+        RuntimeError: At synthesis, if the bucket's policy is longer than S3 accepts.
     """
 
     bucket: s3.IBucket
@@ -111,6 +113,15 @@ class CheckpointBucket(Construct):
         noncurrent_version_expiration: Duration | None = None,
     ) -> None:
         super().__init__(scope, id)
+        where = self.node.path
+        refuse(
+            [
+                *check_kinds(writers, ROLE, (where, "writers"), required=True),
+                *check_kinds(readers, ROLE, (where, "readers"), required=True),
+                *check_kinds(administrators, ROLE, (where, "administrators")),
+                *check_kind(kms_key, KEY, (where, "kms_key")),
+            ]
+        )
         self._locked = LockedBucket(
             self,
             "Resource",
@@ -162,6 +173,7 @@ class CheckpointBucket(Construct):
         Raises:
             InvalidInputError: If the role lives in another stack and has no physical name.
         """
+        self._refuse_other_kinds(role)
         self._locked.add_writer(role)
 
     def add_reader(self, role: iam.IRole) -> None:
@@ -173,6 +185,7 @@ class CheckpointBucket(Construct):
         Raises:
             InvalidInputError: If the role lives in another stack and has no physical name.
         """
+        self._refuse_other_kinds(role)
         self._locked.add_reader(role)
 
     def add_administrator(self, role: iam.IRole) -> None:
@@ -184,6 +197,7 @@ class CheckpointBucket(Construct):
         Raises:
             InvalidInputError: If the role lives in another stack and has no physical name.
         """
+        self._refuse_other_kinds(role)
         self._locked.add_administrator(role)
 
     def grant_checkpointing(self, role: iam.IRole) -> iam.Grant:
@@ -263,6 +277,9 @@ class CheckpointBucket(Construct):
         self._hold_back(role)
         return grant
 
+    def _refuse_other_kinds(self, role: iam.IRole) -> None:
+        refuse(check_kind(role, ROLE, (self.node.path, "role"), required=True))
+
     def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
         if writes:
             self.add_writer(role)
@@ -276,6 +293,12 @@ class CheckpointBucket(Construct):
 class _ForeignCheckpointBucket(CheckpointBucket):
     def __init__(self, scope: Construct, id: str, *, bucket: s3.IBucket, kms_key: kms.IKey | None) -> None:
         Construct.__init__(self, scope, id)
+        refuse(
+            [
+                *check_kind(bucket, BUCKET, (self.node.path, "bucket"), required=True),
+                *check_kind(kms_key, KEY, (self.node.path, "kms_key")),
+            ]
+        )
         self.bucket = bucket
         self.key = bucket.encryption_key if kms_key is None else kms_key
         Annotations.of(self).add_warning_v2(

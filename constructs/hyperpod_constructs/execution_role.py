@@ -47,8 +47,10 @@ class ExecutionRole(iam.Role):
 
     Network actions: what takes no resource is allowed on ``*`` (``Describe*``); an interface may be created
     in the given subnets with the given groups only, and permissions are given on interfaces of those subnets
-    only; deleting, detaching and tagging reach the account's interfaces in the Region. Sources: SageMaker
-    developer guide, sagemaker-hyperpod-prerequisites-iam; Service Authorization Reference.
+    only; deleting, detaching and tagging reach the account's interfaces in the Region. Permissions can be given
+    to any account, since those of the service are not published: who runs code on a node may let an instance
+    elsewhere attach an interface with the nodes' groups. Sources: SageMaker developer guide,
+    sagemaker-hyperpod-prerequisites-iam; Service Authorization Reference.
 
     The trust policy names ``sagemaker.amazonaws.com`` without ``aws:SourceArn`` or ``aws:SourceAccount``:
     whether HyperPod sends them is undocumented, and a condition that never matches stops the cluster.

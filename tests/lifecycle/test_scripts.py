@@ -62,6 +62,7 @@ class Node:
 
     def __init__(self, path: Path, *, mounts: dict[str, list[str]] | None) -> None:
         self.root = path / "root"
+        self.working_folder: Path | None = None
         self.bundle = path / "bundle"
         shutil.copytree(scripts_folder(), self.bundle)
         for file in self.bundle.rglob("*"):
@@ -91,12 +92,10 @@ class Node:
             **extra,
         }
 
-    def run(
-        self, address: str = "10.1.1.2", *, working_folder: Path | None = None, **extra: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, address: str = "10.1.1.2", **extra: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", str(self.bundle / "on_init_complete.sh")],
-            cwd=working_folder,
+            cwd=self.working_folder,
             env=self.environment(address, **extra),
             capture_output=True,
             text=True,
@@ -381,7 +380,8 @@ def test_modules_that_lie_about_are_not_imported(tmp_path: Path, place: str) -> 
     folder = tmp_path / place
     folder.mkdir(exist_ok=True)
     (folder / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    assert node.run(working_folder=folder).returncode == 0
+    node.working_folder = folder
+    assert node.run().returncode == 0
     assert not (tmp_path / "ran").exists()
 
 
