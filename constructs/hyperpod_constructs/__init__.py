@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hyperpod_constructs.access_log_bucket import AccessLogBucket
     from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
     from hyperpod_constructs.cluster_network import ClusterNetwork
     from hyperpod_constructs.efa_security_group import EfaSecurityGroup
@@ -18,15 +19,19 @@ if TYPE_CHECKING:
     from hyperpod_constructs.hyperpod_stack import HyperPodStack
     from hyperpod_constructs.instance_group import InstanceGroup
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
-    from hyperpod_constructs.lustre_file_system import LustreFileSystem
+    from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
     from hyperpod_constructs.orchestrator import Orchestrator
     from hyperpod_constructs.resilience_policy import ResiliencePolicy
+    from hyperpod_constructs.slurm_configuration import SlurmConfiguration
+    from hyperpod_constructs.slurm_node_type import SlurmNodeType
 
 _MODULES = {
+    "AccessLogBucket": "access_log_bucket",
     "CheckpointBucket": "checkpoint_bucket",
     "ClusterNetwork": "cluster_network",
     "EfaSecurityGroup": "efa_security_group",
     "ExecutionRole": "execution_role",
+    "FileSystemRemoval": "lustre_file_system",
     "HyperPodChecks": "hyperpod_checks",
     "HyperPodCluster": "hyperpod_cluster",
     "HyperPodStack": "hyperpod_stack",
@@ -35,13 +40,17 @@ _MODULES = {
     "LustreFileSystem": "lustre_file_system",
     "Orchestrator": "orchestrator",
     "ResiliencePolicy": "resilience_policy",
+    "SlurmConfiguration": "slurm_configuration",
+    "SlurmNodeType": "slurm_node_type",
 }
 
 __all__ = [
+    "AccessLogBucket",
     "CheckpointBucket",
     "ClusterNetwork",
     "EfaSecurityGroup",
     "ExecutionRole",
+    "FileSystemRemoval",
     "HyperPodChecks",
     "HyperPodCluster",
     "HyperPodStack",
@@ -50,6 +59,8 @@ __all__ = [
     "LustreFileSystem",
     "Orchestrator",
     "ResiliencePolicy",
+    "SlurmConfiguration",
+    "SlurmNodeType",
 ]
 
 

@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.argument_kinds import BUCKET, KEY, ROLE, check_kind, check_kinds
 from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects, refuse_foreign_role
 from hyperpod_model.catalog.iam import (
@@ -21,7 +22,7 @@ from hyperpod_model.catalog.iam import (
     TIERED_CHECKPOINTING_BUCKET_ACTIONS,
     TIERED_CHECKPOINTING_OBJECT_ACTIONS,
 )
-from hyperpod_model.faults import Fault, InvalidInputError
+from hyperpod_model.faults import Fault, InvalidInputError, refuse
 
 FOREIGN_BUCKET_WARNING = "hyperpod:CheckpointBucket.foreignBucket"
 
@@ -50,8 +51,8 @@ class CheckpointBucket(Construct):
 
     What remains possible, and to whom:
 
-    - the account's root user, and whoever may ``sts:AssumeRoot`` into the account, can always read, replace or
-      delete the bucket's policy (that is the way out of a lock-out), and so can nobody else who is no
+    - the account's root user, and whoever may ``sts:AssumeRoot`` into the account, can always read, replace
+      or delete the bucket's policy (that is the way out of a lock-out), and so can nobody else who is no
       administrator;
     - an administrator can lift the lock: whoever can assume the role with which CloudFormation deploys, or
       can change that role, or deploys stacks through it. A deployment with other credentials than an
@@ -59,8 +60,8 @@ class CheckpointBucket(Construct):
     - a writer, in any of its sessions, can poison checkpoints; on Slurm that is every user who can run a job,
       since jobs share the nodes' execution role. Versioning keeps what was there before, and
       ``grant_checkpointing`` allows no deletion of versions;
-    - whoever can change or assume a writer's role is a writer, and so is who creates a role of its name once it
-      is gone. IAM permissions on those roles are part of the boundary;
+    - whoever can change or assume a writer's role is a writer, and so is who creates a role of its name once
+      it is gone. IAM permissions on those roles are part of the boundary;
     - an administrator of the key can disable it or schedule its deletion, which makes the checkpoints
       unreadable;
     - lifecycle rules act without regard to the policy, but only administrators can set them. Access points,

@@ -15,6 +15,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct, Dependable, DependencyGroup, IConstruct, IDependable
 
 from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import SUBNET, VPC, check_kind
 from hyperpod_constructs.inline_handler import InlineHandler, resource_arn
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
@@ -269,6 +270,9 @@ class ClusterNetwork(ClusterNetworkBase):
         )
 
     def _check_zone(self, availability_zone_id: str) -> None:
+        if not isinstance(availability_zone_id, str):
+            message = f"must be the id of an Availability Zone such as usw2-az1, got {availability_zone_id!r}"
+            self._refuse([Fault(("availability_zone_id",), message)])
         faults = check_availability_zone_id(known(availability_zone_id), region=known(Stack.of(self).region))
         for warning in self._refuse(fault._replace(path=("availability_zone_id",)) for fault in faults):
             Annotations.of(self).add_warning_v2(UNLISTED_ZONE_WARNING, str(warning))
@@ -556,6 +560,12 @@ class _ExistingNetwork(ClusterNetworkBase):
         accelerator_subnet_cidr: str | None,
     ) -> None:
         super().__init__(scope, id)
+        self._refuse(
+            [
+                *check_kind(vpc, VPC, ("vpc",), required=True),
+                *check_kind(accelerator_subnet, SUBNET, ("accelerator_subnet",), required=True),
+            ]
+        )
         self.vpc = vpc
         self.accelerator_subnet = accelerator_subnet
         if accelerator_subnet_cidr is None and isinstance(accelerator_subnet, ec2.Subnet):

@@ -8,6 +8,8 @@ from aws_cdk import Annotations
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import VPC, check_kind
 from hyperpod_constructs.lustre_rules import allow_between
 from hyperpod_constructs.security_group_rules import GroupIdentity, IngressRule, ingress_rules, reaches
 from hyperpod_constructs.tokens import known
@@ -69,6 +71,9 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         security_group_name: str | None = None,
         description: str = "HyperPod nodes: all traffic among themselves for EFA, named egress besides",
     ) -> None:
+        refuse_arguments(
+            f"EFA security group '{scope.node.path}/{id}'", check_kind(vpc, VPC, ("vpc",), required=True)
+        )
         super().__init__(
             scope,
             id,

@@ -12,6 +12,15 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_constructs.argument_kinds import (
+    CHECKPOINTS,
+    KEY,
+    READABLE_SCRIPTS,
+    SECURITY_GROUP,
+    SUBNET,
+    check_kind,
+    check_kinds,
+)
 from hyperpod_constructs.policy_size import least_size
 from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_model.catalog.iam import (
@@ -28,7 +37,7 @@ from hyperpod_model.catalog.iam import (
     unscoped,
 )
 from hyperpod_model.catalog.limits import MAX_MANAGED_POLICY_CHARACTERS
-from hyperpod_model.faults import Fault, InvalidInputError
+from hyperpod_model.faults import Fault, InvalidInputError, refuse
 
 if TYPE_CHECKING:
     from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
@@ -47,9 +56,9 @@ class ExecutionRole(iam.Role):
 
     Network actions: what takes no resource is allowed on ``*`` (``Describe*``); an interface may be created
     in the given subnets with the given groups only, and permissions are given on interfaces of those subnets
-    only; deleting, detaching and tagging reach the account's interfaces in the Region. Permissions can be given
-    to any account, since those of the service are not published: who runs code on a node may let an instance
-    elsewhere attach an interface with the nodes' groups. Sources: SageMaker developer guide,
+    only; deleting, detaching and tagging reach the account's interfaces in the Region. Permissions can be
+    given to any account, since those of the service are not published: who runs code on a node may let an
+    instance elsewhere attach an interface with the nodes' groups. Sources: SageMaker developer guide,
     sagemaker-hyperpod-prerequisites-iam; Service Authorization Reference.
 
     The trust policy names ``sagemaker.amazonaws.com`` without ``aws:SourceArn`` or ``aws:SourceAccount``:
@@ -105,6 +114,15 @@ class ExecutionRole(iam.Role):
         max_session_duration: Duration | None = None,
     ) -> None:
         where = f"{scope.node.path}/{id}".lstrip("/")
+        refuse(
+            [
+                *check_kinds(subnets, SUBNET, (where, "subnets")),
+                *check_kinds(security_groups, SECURITY_GROUP, (where, "security_groups")),
+                *check_kind(lifecycle_scripts, READABLE_SCRIPTS, (where, "lifecycle_scripts")),
+                *check_kind(checkpoint_bucket, CHECKPOINTS, (where, "checkpoint_bucket")),
+                *check_kinds(volume_keys, KEY, (where, "volume_keys"), required=True),
+            ]
+        )
         if orchestrator != "slurm":
             raise InvalidInputError(
                 [

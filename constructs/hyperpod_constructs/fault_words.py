@@ -31,6 +31,12 @@ _GROUP_PROPS = {
 _SCRIPT_PROPS = {"SourceS3Uri": "source_s3_uri", "OnCreate": "entry_point", "OnInitComplete": "entry_point"}
 
 
+def cluster_label(request: Mapping[str, Any]) -> str:
+    """Name a cluster, where its name is known at synthesis."""
+    name = request.get("ClusterName")
+    return f"cluster {name!r}" if isinstance(name, str) else "cluster"
+
+
 def group_label(group: Mapping[str, Any], index: int | None = None) -> str:
     """Name an instance group: by its name, or by its place where the name exists only at deployment."""
     name = group.get("InstanceGroupName")
@@ -53,8 +59,7 @@ def group_faults(faults: Iterable[Fault], group: Mapping[str, Any], index: int |
 
 def cluster_faults(faults: Iterable[Fault], request: Mapping[str, Any]) -> list[Fault]:
     """Say faults of a request in terms of ``HyperPodCluster``."""
-    name = request.get("ClusterName")
-    label = f"cluster {name!r}" if isinstance(name, str) else "cluster"
+    label = cluster_label(request)
     said: list[Fault] = []
     for fault in faults:
         match fault.path:

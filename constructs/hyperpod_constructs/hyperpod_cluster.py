@@ -12,8 +12,21 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from hyperpod_constructs.argument_kinds import (
+    FILE_SYSTEM,
+    GROUP,
+    NETWORK,
+    ORCHESTRATOR,
+    RESILIENCE,
+    ROLE,
+    SCRIPTS,
+    SECURITY_GROUP,
+    SUBNET,
+    check_kind,
+    check_kinds,
+)
 from hyperpod_constructs.cluster_properties import cluster_properties, known_values, without_absent
-from hyperpod_constructs.fault_words import cluster_faults, group_label
+from hyperpod_constructs.fault_words import cluster_faults, cluster_label, group_label
 from hyperpod_constructs.instance_group import InstanceGroup, ScriptLocation
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.tokens import known
@@ -28,7 +41,7 @@ from hyperpod_model.catalog.names import CLUSTER_ARN, ssm_target
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.instance_types import listed_type
 from hyperpod_model.checks.resilience import check_spare_nodes
-from hyperpod_model.faults import Fault, InvalidInputError, refuse
+from hyperpod_model.faults import Fault, InvalidInputError, dotted, refuse
 
 if TYPE_CHECKING:
     from hyperpod_constructs.cluster_network import ClusterNetworkBase
@@ -177,6 +190,25 @@ class HyperPodCluster(HyperPodClusterBase):
         unlisted_instance_types: Collection[str] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        kinds = [
+            *check_kinds(instance_groups, GROUP, ("instance_groups",), required=True),
+            *check_kind(orchestrator, ORCHESTRATOR, ("orchestrator",), required=True),
+            *check_kind(execution_role, ROLE, ("execution_role",)),
+            *check_kind(network, NETWORK, ("network",)),
+            *check_kinds(vpc_subnets, SUBNET, ("vpc_subnets",)),
+            *check_kinds(security_groups, SECURITY_GROUP, ("security_groups",)),
+            *check_kind(lifecycle_scripts, SCRIPTS, ("lifecycle_scripts",)),
+            *check_kind(file_system, FILE_SYSTEM, ("file_system",)),
+            *check_kind(resilience, RESILIENCE, ("resilience",)),
+        ]
+        if tags is not None and not isinstance(tags, Mapping):
+            kinds.append(Fault(("tags",), f"must be a mapping of keys to values, got {tags!r}"))
+        if isinstance(instance_groups, (list, tuple)) and not instance_groups:
+            kinds.append(Fault(("instance_groups",), "is empty; a cluster has at least one group"))
+        label = cluster_label(known_values({"ClusterName": cluster_name}))
+        refuse(
+            fault._replace(path=(label,), message=f"{dotted(fault.path)} {fault.message}") for fault in kinds
+        )
         self.cluster_name = cluster_name
         self._groups = tuple(instance_groups)
         self._orchestrator = orchestrator

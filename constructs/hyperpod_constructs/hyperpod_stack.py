@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from aws_cdk import Acknowledgment, CfnOutput, Environment, Fn, IStackSynthesizer, Stack, Tags, Validations
+from aws_cdk import (
+    Acknowledgment,
+    CfnOutput,
+    Environment,
+    Fn,
+    IStackSynthesizer,
+    Stack,
+    Tags,
+    Token,
+    Validations,
+)
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -25,6 +35,7 @@ from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
+from hyperpod_model.faults import Fault, InvalidInputError
 
 _FEATURE_FLAGS = {
     "@aws-cdk/aws-iam:minimizePolicies": True,
@@ -49,8 +60,8 @@ class HyperPodStack(Stack):
         scope: Parent, usually the app.
         id: Construct id, which the CDK CLI selects by. The app of this repository uses ``HyperPodStack``.
         spec: The cluster.
-        env: Account and region. Default: the region of the specification, in whatever account the
-            deployment's credentials belong to.
+        env: Account and region. Default, also of the region alone: the region of the specification, in
+            whatever account the deployment's credentials belong to.
         synthesizer: Default: the scope's.
         stack_name: Default: ``hyperpod-<name of the cluster>``.
         termination_protection: Default: ``True``.
@@ -70,10 +81,11 @@ class HyperPodStack(Stack):
         stack_name: str | None = None,
         termination_protection: bool = True,
     ) -> None:
+        _refuse_other_kinds(spec)
         super().__init__(
             scope,
             id,
-            env=Environment(region=spec.region) if env is None else env,
+            env=_environment(spec, env),
             synthesizer=synthesizer,
             stack_name=stack_name_of(spec.name) if stack_name is None else stack_name,
             termination_protection=termination_protection,
@@ -370,6 +382,27 @@ class HyperPodStack(Stack):
             )
         for name, (value, description) in values.items():
             CfnOutput(self, name, value=value, description=description)
+
+
+def _refuse_other_kinds(spec: object) -> None:
+    if not isinstance(spec, ClusterSpec):
+        message = (
+            f"must be a ClusterSpec, got a {type(spec).__name__}; read a file with load_cluster(path).spec, "
+            "from hyperpod_model.cluster_spec"
+        )
+        raise InvalidInputError([Fault(("spec",), message)])
+
+
+def _environment(spec: ClusterSpec, env: Environment | None) -> Environment:
+    account, region = (None, None) if env is None else (env.account, env.region)
+    if region is None:
+        return Environment(account=account, region=spec.region)
+    if spec.region is not None and not Token.is_unresolved(region) and region != spec.region:
+        message = (
+            f"is {region!r}, while the specification is for {spec.region!r}; leave it out, or change one"
+        )
+        raise InvalidInputError([Fault(("env", "region"), message)])
+    return Environment(account=account, region=region)
 
 
 def _has_own_location(group: InstanceGroupSpec) -> bool:

@@ -9,13 +9,16 @@ from typing import Any, Protocol
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 
+from hyperpod_constructs.argument_kinds import KEY, ROLE, SCRIPTS, check_kind
 from hyperpod_constructs.cluster_properties import known_values, without_absent
 from hyperpod_constructs.fault_words import group_faults, group_label
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_model.checks.instance_group import check_instance_group
 from hyperpod_model.checks.instance_types import listed_type
-from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError
+from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError, dotted
 from hyperpod_model.secondary_volume import secondary_volume_gib
+
+_NUMBERS = ("instance_count", "min_instance_count", "threads_per_core", "secondary_volume_size_gib")
 
 
 class ScriptLocation(Protocol):
@@ -99,6 +102,7 @@ class InstanceGroup:
 
     def __post_init__(self) -> None:
         self._freeze_lists()
+        self._refuse_other_kinds()
         request = known_values(self.to_request(execution_role_arn=UNKNOWN))
         faults = self._own_faults(request)
         if not faults:
@@ -174,6 +178,26 @@ class InstanceGroup:
         if faults:
             raise InvalidInputError(faults)
 
+    def _refuse_other_kinds(self) -> None:
+        faults = [
+            *check_kind(self.execution_role, ROLE, ("execution_role",)),
+            *check_kind(self.root_volume_kms_key, KEY, ("root_volume_kms_key",)),
+            *check_kind(self.secondary_volume_kms_key, KEY, ("secondary_volume_kms_key",)),
+            *check_kind(self.lifecycle_scripts, SCRIPTS, ("lifecycle_scripts",)),
+            *(
+                Fault((name,), f"must be True or False, got {getattr(self, name)!r}")
+                for name in ("mounts_file_system", "unlisted_instance_type")
+                if not isinstance(getattr(self, name), bool)
+            ),
+            *(fault for name in _NUMBERS for fault in _check_number(getattr(self, name), name)),
+        ]
+        if faults:
+            label = group_label(known_values({"InstanceGroupName": self.name}))
+            raise InvalidInputError(
+                fault._replace(path=(label,), message=f"{dotted(fault.path)} {fault.message}")
+                for fault in faults
+            )
+
     def _own_faults(self, request: dict[str, Any]) -> list[Fault]:
         label = (group_label(request),)
         faults = []
@@ -220,3 +244,15 @@ class InstanceGroup:
                 "PartitionNames": list(self.partition_names) if self.partition_names else None,
             }
         )
+
+
+def _check_number(value: Any, name: str) -> list[Fault]:
+    if isinstance(value, (int, float)) or known_values(value) is not UNKNOWN:
+        return []
+    return [
+        Fault(
+            (name,),
+            "must be a number, got a token of another kind; use value_as_number of a CfnParameter, or "
+            "Token.as_number(...)",
+        )
+    ]

@@ -16,6 +16,8 @@ from aws_cdk import aws_s3_deployment as s3_deployment
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.argument_kinds import BUCKET as BUCKET_KIND
+from hyperpod_constructs.argument_kinds import KEY, ROLE, check_kind, check_kinds
 from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects
 from hyperpod_constructs.tokens import known
@@ -130,6 +132,15 @@ class LifecycleScripts(Construct):
         upload_memory_mib: int = 1024,
     ) -> None:
         super().__init__(scope, id)
+        refuse(
+            [
+                *check_kinds(administrators, ROLE, (self.node.path, "administrators")),
+                *check_kind(kms_key, KEY, (self.node.path, "kms_key")),
+            ]
+        )
+        if folder is not None and not isinstance(folder, (str, Path)):
+            message = f"needs the path of a folder of scripts, got {folder!r}"
+            raise InvalidInputError([Fault((self.node.path, "folder"), message)])
         self._refuse_slurm_mode(slurm_mode, folder)
         source = scripts_folder() if folder is None else Path(folder)
         self.entry_point = _ENTRY_POINTS[slurm_mode] if entry_point is None else entry_point
@@ -393,6 +404,15 @@ class _ForeignLifecycleScripts(LifecycleScripts):
                     )
                 ]
             )
+        refuse(
+            [
+                *check_kind(bucket, BUCKET_KIND, (self.node.path, "bucket")),
+                *check_kind(kms_key, KEY, (self.node.path, "kms_key")),
+            ]
+        )
+        if not isinstance(entry_point, str):
+            message = f"needs the name of the file there that HyperPod runs, got {entry_point!r}"
+            raise InvalidInputError([Fault((self.node.path, "entry_point"), message)])
         self.source_s3_uri = source_s3_uri
         self.entry_point = entry_point
         self.content_hash = None

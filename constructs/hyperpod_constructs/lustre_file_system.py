@@ -14,6 +14,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import KEY, SECURITY_GROUP, SUBNET, VPC, check_kind, check_kinds
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
 from hyperpod_constructs.inline_handler import InlineHandler, resource_arn
 from hyperpod_constructs.lustre_rules import allow_between, allow_within
@@ -28,6 +29,7 @@ from hyperpod_model.catalog.lustre import (
 from hyperpod_model.catalog.ports import LUSTRE
 from hyperpod_model.checks.addresses import file_system_addresses
 from hyperpod_model.checks.lustre import check_lustre
+from hyperpod_model.faults import Fault
 
 _DEFAULT_BACKUP_RETENTION_DAYS = 7
 _LONGEST_LAMBDA_RUN_SECONDS = 900
@@ -128,6 +130,17 @@ class LustreFileSystem(Construct):
         chosen = DEPLOYMENT_TYPES.get(deployment_type)
         if backup_retention_days is None:
             backup_retention_days = _DEFAULT_BACKUP_RETENTION_DAYS if chosen is None or chosen.backups else 0
+        kinds = [
+            *check_kind(vpc, VPC, ("vpc",), required=True),
+            *check_kind(subnet, SUBNET, ("subnet",), required=True),
+            *check_kinds(client_security_groups, SECURITY_GROUP, ("client_security_groups",), required=True),
+            *check_kind(kms_key, KEY, ("kms_key",)),
+        ]
+        # A text or a RemovalPolicy would pass for the other removal, the one that deletes.
+        if not isinstance(removal, FileSystemRemoval):
+            names = " or ".join(str(choice) for choice in FileSystemRemoval)
+            kinds.append(Fault(("removal",), f"must be {names}, got {removal!r}"))
+        refuse_arguments(f"file system '{self.node.path}'", kinds)
         refuse_arguments(
             f"file system '{self.node.path}'",
             check_lustre(

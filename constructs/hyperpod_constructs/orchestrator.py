@@ -49,6 +49,14 @@ class Orchestrator:
         chosen = SlurmConfiguration.BY_HYPERPOD if configuration is None else configuration
         strategies = cluster_request().at(*_SLURM).enum
         faults = []
+        if not isinstance(chosen, SlurmConfiguration):
+            faults.append(
+                Fault(
+                    ("Slurm orchestrator",),
+                    f"configuration must be SlurmConfiguration.BY_HYPERPOD or BY_LIFECYCLE_SCRIPTS, got "
+                    f"{configuration!r}",
+                )
+            )
         if strategy is not None and not is_unknown(known(strategy)) and strategy not in strategies:
             faults.append(
                 Fault(

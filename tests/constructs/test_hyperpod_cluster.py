@@ -286,7 +286,7 @@ class TestGrants:
 SUBJECT = "cluster 'llm-train': "
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"cluster_name": "llm_train"}, "cluster 'llm_train': cluster_name must be letters, digits and hyphens"),
-    ({"instance_groups": []}, SUBJECT + "instance_groups must not be empty"),
+    ({"instance_groups": []}, SUBJECT + "instance_groups is empty; a cluster has at least one group"),
     (
         {"instance_groups": [controller(), workers(), workers()]},
         "instance group 'workers': name 'workers' is taken by instance_groups[1]; names are unique",

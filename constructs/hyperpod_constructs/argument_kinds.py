@@ -1,0 +1,91 @@
+"""Arguments of the wrong kind, such as an ARN where a role is meant, refused in words.
+
+Python and jsii find these late, with messages that name neither the argument nor the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import getattr_static
+from typing import Any, NamedTuple
+
+from hyperpod_model.faults import Fault, FaultPath
+
+_MISSING = object()
+
+
+class Kind(NamedTuple):
+    """What an argument has to be.
+
+    Attributes:
+        member: Member that every such object has and no text.
+        words: The kind for people, with the way to get one.
+    """
+
+    member: str
+    words: str
+
+
+ROLE = Kind("role_arn", "a role, such as iam.Role.from_role_arn(...)")
+KEY = Kind("key_arn", "a KMS key, such as kms.Key.from_key_arn(...)")
+VPC = Kind("vpc_id", "a VPC, such as ec2.Vpc.from_vpc_attributes(...)")
+SUBNET = Kind("subnet_id", "a subnet, such as ec2.Subnet.from_subnet_id(...)")
+SECURITY_GROUP = Kind(
+    "security_group_id", "a security group, such as ec2.SecurityGroup.from_security_group_id(...)"
+)
+BUCKET = Kind("bucket_arn", "a bucket, such as s3.Bucket.from_bucket_name(...)")
+SCRIPTS = Kind("source_s3_uri", "lifecycle scripts, such as LifecycleScripts.from_s3_uri(...)")
+READABLE_SCRIPTS = Kind("grant_read", "lifecycle scripts, such as LifecycleScripts.from_s3_uri(...)")
+CHECKPOINTS = Kind("grant_checkpointing", "a CheckpointBucket, such as CheckpointBucket.from_bucket(...)")
+FILE_SYSTEM = Kind("mount_name", "a LustreFileSystem")
+NETWORK = Kind("accelerator_subnet", "a ClusterNetwork, such as ClusterNetwork.from_existing(...)")
+GROUP = Kind("instance_count", "an InstanceGroup(...)")
+ORCHESTRATOR = Kind("takes_node_types", "an Orchestrator, such as Orchestrator.slurm()")
+RESILIENCE = Kind("replacement_wait", "a ResiliencePolicy(...)")
+
+
+def check_kind(value: Any, kind: Kind, path: FaultPath, *, required: bool = False) -> list[Fault]:
+    """Check that a value is of a kind.
+
+    Args:
+        value: The argument.
+        kind: What it has to be.
+        path: Where it stands.
+        required: Whether ``None`` is refused too. By default it passes.
+    """
+    if value is None and not required:
+        return []
+    # First without reading the member, which may have effects; jsii's proxies of interfaces know theirs only
+    # when asked.
+    if getattr_static(value, kind.member, _MISSING) is not _MISSING or hasattr(value, kind.member):
+        return []
+    return [Fault(path, f"must be {kind.words}, got {_shown(value)}")]
+
+
+def check_kinds(values: Any, kind: Kind, path: FaultPath, *, required: bool = False) -> list[Fault]:
+    """Check that a value is a list of a kind.
+
+    Args:
+        values: The argument.
+        kind: What each item has to be.
+        path: Where it stands.
+        required: Whether ``None`` is refused too. By default it passes.
+    """
+    if values is None and not required:
+        return []
+    if not isinstance(values, (list, tuple)):
+        way_out = "" if check_kind(values, kind, path, required=True) else "; put it in brackets"
+        return [Fault(path, f"must be a list, got {_shown(values)}{way_out}")]
+    return [
+        fault
+        for index, value in enumerate(values)
+        for fault in check_kind(value, kind, (*path, index), required=True)
+    ]
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, (str, int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(value, (list, tuple)) else f"an object of {type(value).__name__}"
