@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 from aws_cdk import Annotations, CfnOutput, CfnTag, Fn, Resource, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.orchestrator import Orchestrator
 
 _WARNING = "hyperpod:HyperPodCluster"
+_CLUSTERS: WeakKeyDictionary[Stack, dict[str, str]] = WeakKeyDictionary()
 COMMISSIONING_WARNING = f"{_WARNING}.commissioningDue"
 
 
@@ -203,12 +205,16 @@ class HyperPodCluster(HyperPodClusterBase):
         ]
         if tags is not None and not isinstance(tags, Mapping):
             kinds.append(Fault(("tags",), f"must be a mapping of keys to values, got {tags!r}"))
+        if isinstance(unlisted_instance_types, str):
+            message = f"must be a list, got {unlisted_instance_types!r}; put it in brackets"
+            kinds.append(Fault(("unlisted_instance_types",), message))
         if isinstance(instance_groups, (list, tuple)) and not instance_groups:
             kinds.append(Fault(("instance_groups",), "is empty; a cluster has at least one group"))
         label = cluster_label(known_values({"ClusterName": cluster_name}))
         refuse(
             fault._replace(path=(label,), message=f"{dotted(fault.path)} {fault.message}") for fault in kinds
         )
+        self._refuse_namesakes(cluster_name)
         self.cluster_name = cluster_name
         self._groups = tuple(instance_groups)
         self._orchestrator = orchestrator
@@ -285,6 +291,16 @@ class HyperPodCluster(HyperPodClusterBase):
                 ]
             )
         return _ImportedCluster(scope, id, cluster_arn=cluster_arn, cluster_name=cluster_name)
+
+    def _refuse_namesakes(self, cluster_name: str) -> None:
+        taken = _CLUSTERS.setdefault(Stack.of(self), {})
+        if isinstance(known(cluster_name), str) and cluster_name in taken:
+            message = (
+                f"cluster_name is that of '{taken[cluster_name]}' in the same stack; names are unique in an "
+                "account and region, choose another"
+            )
+            raise InvalidInputError([Fault((f"cluster {cluster_name!r}",), message)])
+        taken[cluster_name] = self.node.path
 
     @property
     def instance_groups(self) -> tuple[InstanceGroup, ...]:

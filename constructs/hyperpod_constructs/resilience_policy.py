@@ -65,6 +65,8 @@ class ResiliencePolicy:
             faults.append(
                 Fault(("node_recovery",), f"must be one of {quoted(modes)}, got {self.node_recovery!r}")
             )
+        if not is_unknown(known(self.commissioned)) and not isinstance(self.commissioned, bool):
+            faults.append(Fault(("commissioned",), f"must be True or False, got {self.commissioned!r}"))
         for name in ("spare_nodes", "replacement_wait", "commissioned"):
             if is_unknown(known(getattr(self, name))):
                 faults.append(

@@ -16,6 +16,7 @@ from hyperpod_model.faults import Fault
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 """Configures Slurm from the scripts. Beside the service's own Slurm configuration an update rolls back."""
 
+_SHOWN_CHOICES = 5
 _SHELLS = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?(?:ba|da|k|z)?sh\b")
 _BASH = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?bash\b")
 _HEREDOC = re.compile(r"(?<!<)<<(-?)\s*(?P<quote>['\"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)")
@@ -117,9 +118,7 @@ def check_entry_point(files: Sequence[ScriptFile], *, entry_point: str) -> Itera
         return
     by_path = {file.path: file for file in files}
     if entry_point not in by_path:
-        top = [path for path in by_path if "/" not in path]
-        close = difflib.get_close_matches(entry_point, top, n=3) or sorted(top)
-        way_out = f"choose one of {', '.join(close)}, or add it" if close else "add it to the folder"
+        way_out = _way_to_an_entry_point(entry_point, sorted(by_path))
         yield Fault(("entry_point",), f"needs a file of the folder, got '{entry_point}'; {way_out}")
         return
     file = by_path[entry_point]
@@ -129,6 +128,21 @@ def check_entry_point(files: Sequence[ScriptFile], *, entry_point: str) -> Itera
         )
     if has_executable_mode() and not file.executable:
         yield Fault((entry_point,), f"is the entry point and not executable; run chmod +x {entry_point}")
+
+
+def _way_to_an_entry_point(entry_point: str, paths: Sequence[str]) -> str:
+    deeper = [path for path in paths if path.endswith(f"/{entry_point}")]
+    if deeper:
+        return f"move {deeper[0]} to the top of the folder"
+    top = [path for path in paths if "/" not in path]
+    choices = difflib.get_close_matches(entry_point, top, n=3)
+    if not choices:
+        scripts = [path for path in top if path.endswith(".sh")]
+        choices = scripts if scripts else top
+    if not choices:
+        return "add it to the folder"
+    more = ", ..." if len(choices) > _SHOWN_CHOICES else ""
+    return f"choose one of {', '.join(choices[:_SHOWN_CHOICES])}{more}, or add it"
 
 
 def _is_script(file: ScriptFile) -> bool:

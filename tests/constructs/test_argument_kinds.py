@@ -24,6 +24,7 @@ from hyperpod_constructs import (
     LifecycleScripts,
     LustreFileSystem,
     Orchestrator,
+    ResiliencePolicy,
     SlurmNodeType,
 )
 from hyperpod_constructs.argument_kinds import ROLE, check_kind, check_kinds
@@ -109,6 +110,9 @@ REFUSED: list[tuple[Callable[[Stack], object], str]] = [
     (lambda s: cluster(s, lifecycle_scripts="s3://b/x"), "lifecycle_scripts must be lifecycle scripts"),
     (lambda s: cluster(s, file_system="fs-1"), "file_system must be a LustreFileSystem, got 'fs-1'"),
     (lambda s: cluster(s, resilience={}), "resilience must be a ResiliencePolicy(...), got a mapping"),
+    (lambda s: cluster(s, unlisted_instance_types="ml.x"), "unlisted_instance_types must be a list, got 'ml"),
+    (lambda s: ResiliencePolicy(commissioned="yes"), "commissioned must be True or False, got 'yes'"),
+    (lambda s: group(deep_health_checks=[None]), "deep_health_checks[0] is nothing; give a value, or leave"),
     (lambda s: cluster(s, tags=[]), "tags must be a mapping of keys to values, got []"),
     (lambda s: Orchestrator.slurm(configuration="api"), "configuration must be SlurmConfiguration.BY_HYPER"),
     (
@@ -187,6 +191,38 @@ def test_refuses_by_name(make: Callable[[Stack], object], message: str) -> None:
         make(new_stack())
     assert message in str(caught.value)
     assert len(caught.value.faults) == 1
+
+
+def test_two_clusters_of_a_stack_have_two_names() -> None:
+    scope = new_stack()
+    role = iam.Role.from_role_arn(scope, "Role", ROLE_ARN, mutable=False)
+    controller = group(
+        name="head",
+        instance_type="ml.m5.2xlarge",
+        instance_count=1,
+        slurm_node_type=SlurmNodeType.CONTROLLER,
+        partition_names=None,
+    )
+
+    def make(id: str, name: str) -> HyperPodCluster:
+        return HyperPodCluster(
+            scope,
+            id,
+            cluster_name=name,
+            instance_groups=[controller],
+            orchestrator=Orchestrator.slurm(),
+            execution_role=role,
+        )
+
+    make("A", "one")
+    make("B", "two")
+    by_parameter = CfnParameter(scope, "Name").value_as_string
+    make("C", by_parameter)
+    make("D", by_parameter)
+    with pytest.raises(
+        InvalidInputError, match="'one': cluster_name is that of 'S/A' in the same stack; names"
+    ):
+        make("E", "one")
 
 
 def test_objects_of_every_origin_pass() -> None:

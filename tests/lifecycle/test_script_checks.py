@@ -68,6 +68,22 @@ class TestEntryPoint:
         assert fault.startswith("error entry_point: needs ")
         assert message in fault
 
+    def test_of_a_folder_with_much_else_names_scripts_first(self, tmp_path: Path) -> None:
+        for number in range(9):
+            write(tmp_path, f"{number}.txt", b"x\n")
+        write(tmp_path, "setup.sh", b"#!/bin/bash\n")
+        (fault,) = check(tmp_path)
+        assert fault.endswith("; choose one of setup.sh, or add it")
+        (tmp_path / "setup.sh").unlink()
+        (fault,) = check(tmp_path)
+        assert fault.endswith("; choose one of 0.txt, 1.txt, 2.txt, 3.txt, 4.txt, ..., or add it")
+
+    def test_that_lies_deeper_is_to_be_moved(self, tmp_path: Path) -> None:
+        (tmp_path / "sub").mkdir()
+        write(tmp_path, "sub/on_init_complete.sh", b"#!/bin/bash\n")
+        (fault,) = check(tmp_path)
+        assert fault.endswith("; move sub/on_init_complete.sh to the top of the folder")
+
     def test_of_an_empty_folder(self, tmp_path: Path) -> None:
         (fault,) = check(tmp_path)
         assert fault.endswith("add it to the folder")

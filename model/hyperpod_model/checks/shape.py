@@ -111,6 +111,8 @@ def _check_list(value: list[Any], field: RequestField, path: FaultPath) -> list[
     faults = _check_length(len(value), "item", field, path)
     if field.item is not None:
         for index, item in enumerate(value):
+            if item is None:
+                faults.append(Fault((*path, index), "is nothing; give a value, or leave the item out"))
             faults += check_shape(item, field.item, (*path, index))
     return faults
 

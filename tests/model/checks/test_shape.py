@@ -232,3 +232,10 @@ def test_there_is_no_such_field() -> None:
         LookupError, match="no field 'Nonesuch' in a CreateCluster request; fields: ClusterName, "
     ):
         cluster_request().at("Nonesuch")
+
+
+def test_an_item_that_is_nothing_is_refused() -> None:
+    field = instance_group().at("OnStartDeepHealthChecks")
+    (fault,) = check_shape(["InstanceStress", None], field)
+    assert str(fault) == "[1]: is nothing; give a value, or leave the item out"
+    assert check_shape(["InstanceStress", UNKNOWN], field) == []
