@@ -8,6 +8,34 @@ from typing import Any, NamedTuple
 
 from hyperpod_model.catalog._tables import table
 
+REPORTED_ONLY = frozenset(
+    {
+        "ActiveOperations",
+        "ActiveSoftwareUpdateConfig",
+        "ClusterArn",
+        "ClusterStatus",
+        "CreationTime",
+        "CurrentCount",
+        "CurrentImageId",
+        "CurrentImageReleaseVersion",
+        "DesiredImageId",
+        "DesiredImageReleaseVersion",
+        "FailureMessage",
+        "ImageVersionStatus",
+        "InstanceTypeDetails",
+        "MinCount",
+        "SoftwareUpdateStatus",
+        "Status",
+        "TargetCount",
+        "TargetStateCount",
+        "TrainingPlanStatus",
+    }
+)
+"""What ``DescribeCluster`` says of a cluster and its groups, and no request can ask for.
+
+Source: botocore 1.44.8, SageMaker, ``DescribeClusterResponse`` and ``ClusterInstanceGroupDetails``.
+"""
+
 
 class RequestField(NamedTuple):
     """What the service's model says about one field, and where CloudFormation says something narrower.

@@ -23,6 +23,11 @@ class NameRule(NamedTuple):
     max_length: int
     in_words: str
 
+    @property
+    def with_length(self) -> str:
+        """The pattern for people, with how many characters there may be."""
+        return f"{self.min_length} to {self.max_length} {self.in_words}"
+
     def matches(self, name: str) -> bool:
         """Whether a name is legal."""
         return (

@@ -272,7 +272,7 @@ def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
         faults.append(
             Fault(
                 ("LifeCycleConfig", "SourceS3Uri"),
-                f"names no bucket: {bucket[1]!r} is not {names.BUCKET.in_words}; give the place of your "
+                f"names no bucket: {bucket[1]!r} is not {names.BUCKET.with_length}; give the place of your "
                 "scripts, or write a cluster spec to have scripts uploaded",
             )
         )

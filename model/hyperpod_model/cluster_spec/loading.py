@@ -137,7 +137,10 @@ def _with_absolute_folder(spec: ClusterSpec, folder: Path, faults: list[Fault]) 
     if scripts.folder is None:
         return spec
     absolute = (folder / scripts.folder).resolve()
-    if not absolute.is_dir():
+    if absolute.is_file():
+        message = f"{scripts.folder!r} is a file; give the folder that holds it, and its name as entry_point"
+        faults.append(Fault(("lifecycle_scripts", "folder"), message))
+    elif not absolute.is_dir():
         faults.append(
             Fault(
                 ("lifecycle_scripts", "folder"),

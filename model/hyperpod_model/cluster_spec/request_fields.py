@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
+from hyperpod_model.catalog.cluster_request import REPORTED_ONLY, RequestField, cluster_request
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 _NULL_ITEM = "is null; give a value, or leave the item out"
+_REPORTED = "is what DescribeCluster reports, and cannot be asked for; leave it out"
 _GROUP = "InstanceGroups"
 _STORAGE = (_GROUP, "InstanceStorageConfigs")
 
@@ -67,6 +68,9 @@ def _usable(
         for name, member in value.items():
             if name in field.members:
                 usable[name] = _usable(member, field.members[name], (*path, name), (*names, name), faults)
+                continue
+            if name in REPORTED_ONLY:
+                faults.append(Fault((*path, name), _REPORTED))
                 continue
             meant = _meant(name, field)
             faults.append(Fault((*path, name), _unknown(meant, field)))

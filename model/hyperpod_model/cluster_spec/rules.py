@@ -184,7 +184,7 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
                 "keep one",
             )
         )
-    faults += _check_locations(spec)
+    faults += [*_check_locations(spec), *_check_entry_point(scripts)]
     if not known(spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
         return faults
     mode = spec.slurm.mode
@@ -212,6 +212,20 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
     return faults
 
 
+def _check_entry_point(scripts: Any) -> list[Fault]:
+    if not known(scripts) or scripts.source_s3_uri is not None or not isinstance(scripts.entry_point, str):
+        return []
+    if "/" not in scripts.entry_point:
+        return []
+    return [
+        Fault(
+            ("lifecycle_scripts", "entry_point"),
+            f"must be the name of a file at the top of the folder, got {scripts.entry_point!r}; put a script "
+            "there that calls the other",
+        )
+    ]
+
+
 def _uploads_own_scripts(spec: ClusterSpec) -> bool:
     scripts = spec.lifecycle_scripts
     if not known(scripts) or scripts.folder is not None or scripts.source_s3_uri is not None:
@@ -236,7 +250,7 @@ def _check_locations(spec: ClusterSpec) -> list[Fault]:
             continue
         bucket = _S3_BUCKET.match(uri)
         if bucket is not None and not names.BUCKET.matches(bucket[1]):
-            message = f"names no bucket: {bucket[1]!r} is not {names.BUCKET.in_words}; correct it"
+            message = f"names no bucket: {bucket[1]!r} is not {names.BUCKET.with_length}; correct it"
             faults.append(Fault((*path, "source_s3_uri"), message))
         elif uri.startswith("https://") and makes_role:
             faults.append(

@@ -379,7 +379,7 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             valid(more="lifecycle_scripts: {entry_point: /x.sh}\n"),
             "lifecycle_scripts.entry_point",
             15,
-            r"must be the name of a file under source_s3_uri",
+            r"must be the name of a file at the top of the folder",
         ),
         (
             valid(more="    lifecycle_scripts: {on_create: a.sh, on_init_complete: b.sh}\n"),
@@ -652,7 +652,11 @@ def test_execution_roles_are_of_one_account(faults_in: Faults) -> None:
     [
         (
             "lifecycle_scripts: {source_s3_uri: s3://My_Bucket/x}\n",
-            "lifecycle_scripts.source_s3_uri (line 15): names no bucket: 'My_Bucket' is not lower-case",
+            "lifecycle_scripts.source_s3_uri (line 15): names no bucket: 'My_Bucket' is not 3 to 63 lower",
+        ),
+        (
+            "lifecycle_scripts: {entry_point: sub/run.sh}\n",
+            "lifecycle_scripts.entry_point (line 15): must be the name of a file at the top of the folder",
         ),
         (
             "    lifecycle_scripts: {source_s3_uri: 'https://b.s3.amazonaws.com/x'}\n",
@@ -667,6 +671,15 @@ def test_execution_roles_are_of_one_account(faults_in: Faults) -> None:
 def test_refuses_scripts_that_nodes_could_not_use(more: str, fault: str, faults_in: Faults) -> None:
     [found] = faults_in(valid(more=more))
     assert str(found).startswith(fault)
+
+
+def test_a_file_is_no_folder_of_scripts(faults_in: Faults, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("#!/bin/bash\n")
+    [fault] = faults_in(valid(more="lifecycle_scripts: {folder: run.sh}\n"))
+    assert str(fault) == (
+        "lifecycle_scripts.folder (line 15): 'run.sh' is a file; give the folder that holds it, and its name "
+        "as entry_point"
+    )
 
 
 def test_https_is_taken_where_every_group_has_its_role(load: Load) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 import yaml
 
-from hyperpod_model.catalog.cluster_request import cluster_request
+from hyperpod_model.catalog.cluster_request import REPORTED_ONLY, cluster_request
 from hyperpod_model.cluster_spec import LoadedCluster, load_cluster
 from hyperpod_model.cluster_spec.request_fields import NOT_EXPRESSIBLE
 from hyperpod_model.faults import UNKNOWN, Fault
@@ -486,3 +487,25 @@ def test_messages_name_only_fields_that_a_request_has(faults_in: Faults) -> None
         "does not go with a root volume, whose size HyperPod sets; give the size to a secondary volume",
         "'team' is given twice, here and in Tags[0]",
     ]
+
+
+def test_what_describe_cluster_reports_is_told_apart_from_misspelt_fields(faults_in: Faults) -> None:
+    described = with_worker(CurrentCount=16, TargetCount=16) | {
+        "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
+        "ClusterStatus": "InService",
+    }
+    faults = faults_in(text(described), **PLACE)
+    assert len(faults) == 4
+    assert {fault.message for fault in faults} == {
+        "is what DescribeCluster reports, and cannot be asked for; leave it out"
+    }
+
+
+def test_reported_fields_are_those_of_the_service() -> None:
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    described = model.operation_model("DescribeCluster").output_shape.members
+    of_groups = model.shape_for("ClusterInstanceGroupDetails").members
+    asked = model.operation_model("CreateCluster").input_shape.members
+    asked_of_groups = model.shape_for("ClusterInstanceGroupSpecification").members
+    reported = (set(described) - set(asked)) | (set(of_groups) - set(asked_of_groups))
+    assert reported == REPORTED_ONLY
