@@ -9,3 +9,6 @@ SPARE_NODES: Final = "hyperpod:spare-nodes"
 
 REPLACEMENT_WAIT: Final = "hyperpod:replacement-wait"
 """What two more hours for a replacement mean: ``tolerable``, ``avoid`` or ``intolerable``."""
+
+OWN: Final = (SPARE_NODES, REPLACEMENT_WAIT)
+"""Keys of the tags that every cluster made here has, beside those of its user."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from hyperpod_model import cluster_tags
 from hyperpod_model.catalog import names
-from hyperpod_model.catalog.cluster_request import instance_group
+from hyperpod_model.catalog.cluster_request import cluster_request, instance_group
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.checks.resilience import check_spare_nodes
@@ -54,6 +55,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_file_system(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),
+        *_check_tags(spec),
     ]
     own = [fault._replace(message=in_spec_terms(fault.message)) for fault in own]
     said = {fault.path for fault in own}
@@ -292,6 +294,26 @@ def _check_file_system(spec: ClusterSpec) -> list[Fault]:
     mount_path = instance_group().at("InstanceStorageConfigs", "FsxLustreConfig", "MountPath")
     faults += check_shape(file_system.mount_path, mount_path, ("mount_path",))
     return [fault._replace(path=("file_system", *fault.path)) for fault in faults]
+
+
+def _check_tags(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.tags):
+        return []
+    faults = [
+        Fault(("tags", key), f"is set from resilience, got {spec.tags[key]!r}; leave it out")
+        for key in cluster_tags.OWN
+        if key in spec.tags
+    ]
+    most = cluster_request().at("Tags").max
+    if most is not None and len(spec.tags) + len(cluster_tags.OWN) > most:
+        faults.append(
+            Fault(
+                ("tags",),
+                f"must be at most {most - len(cluster_tags.OWN)}, since the cluster gets "
+                f"{' and '.join(cluster_tags.OWN)} besides, got {len(spec.tags)}",
+            )
+        )
+    return faults
 
 
 def _check_acknowledgements(spec: ClusterSpec) -> list[Fault]:

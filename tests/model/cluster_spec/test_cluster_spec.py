@@ -673,6 +673,25 @@ def test_refuses_scripts_that_nodes_could_not_use(more: str, fault: str, faults_
     assert str(found).startswith(fault)
 
 
+def test_tags_leave_room_for_the_cluster_s_own(load: Load, faults_in: Faults) -> None:
+    def tags(count: int) -> str:
+        return valid(more="tags:\n" + "".join(f"  key-{number}: x\n" for number in range(count)))
+
+    assert len(load(tags(48)).spec.tags) == 48
+    [fault] = faults_in(tags(49))
+    assert str(fault) == (
+        "tags (line 15): must be at most 48, since the cluster gets hyperpod:spare-nodes and "
+        "hyperpod:replacement-wait besides, got 49"
+    )
+
+
+def test_tags_of_the_cluster_s_own_are_not_given(faults_in: Faults) -> None:
+    [fault] = faults_in(valid(more="tags: {'hyperpod:spare-nodes': '3'}\n"))
+    assert str(fault) == (
+        "tags.hyperpod:spare-nodes (line 15): is set from resilience, got '3'; leave it out"
+    )
+
+
 def test_a_file_is_no_folder_of_scripts(faults_in: Faults, tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("#!/bin/bash\n")
     [fault] = faults_in(valid(more="lifecycle_scripts: {folder: run.sh}\n"))
