@@ -44,15 +44,19 @@ def check_availability_zone_id(
         return [
             Fault((), f"must be the id of an Availability Zone, got {availability_zone_id!r}; use {choices}")
         ]
-    if not zone_ids or availability_zone_id in zone_ids:
+    if not listed or availability_zone_id in zone_ids:
         return []
     for name, other in regions().items():
         if availability_zone_id in other.zone_ids:
             return [
                 Fault(
-                    (), f"must be a zone of {region}, got {availability_zone_id!r} of {name}; use {choices}"
+                    (),
+                    f"must be a zone of {region}, got {availability_zone_id!r} of {name}; use "
+                    f"{choices if zone_ids else 'one of its own'}",
                 )
             ]
+    if not zone_ids:
+        return []
     return [
         Fault(
             (),

@@ -48,6 +48,12 @@ def test_a_zone_of_another_region_is_refused() -> None:
     )
 
 
+def test_a_zone_of_another_region_is_refused_where_the_region_s_own_are_unknown() -> None:
+    (fault,) = check_availability_zone_id("usw2-az1", region="us-iso-east-1")
+    assert fault.message == "must be a zone of us-iso-east-1, got 'usw2-az1' of us-west-2; use one of its own"
+    assert check_availability_zone_id("usi1-az1", region="us-iso-east-1") == []
+
+
 def test_a_zone_that_the_catalog_does_not_list_is_a_warning() -> None:
     (fault,) = check_availability_zone_id("usw2-lax1-az1", region="us-west-2")
     assert fault.severity == "warning"
