@@ -34,6 +34,7 @@ from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
+from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 from hyperpod_model.faults import Fault, InvalidInputError
 
@@ -165,7 +166,16 @@ class HyperPodStack(Stack):
             ]
         # The specification refuses a security group that is made in an unknown VPC.
         assert self.network is not None
-        return [EfaSecurityGroup(self, "NodeSecurityGroup", vpc=self.network.vpc)]
+        group = EfaSecurityGroup(self, "NodeSecurityGroup", vpc=self.network.vpc)
+        if self.spec.network.http_egress:
+            (http,) = HTTP
+            group.add_named_egress(
+                "HttpEgress",
+                peer=ec2.Peer.any_ipv4(),
+                port=ec2.Port.tcp(http.first),
+                description="Package mirrors, which apt reaches without TLS and verifies by signature",
+            )
+        return [group]
 
     def _lifecycle_scripts(self) -> LifecycleScripts | None:
         said = self.spec.lifecycle_scripts

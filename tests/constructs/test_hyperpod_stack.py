@@ -419,3 +419,15 @@ def test_findings_are_acknowledged_by_name_and_with_a_reason() -> None:
     (pack,) = (one for one in report["pluginReports"] if one["pluginName"] == "HyperPodChecks")
     assert pack["violations"] == []
     assert [one["reason"] for one in pack["suppressedViolations"]] == [reason]
+
+
+def egress_ports(template: dict[str, Any]) -> set[Any]:
+    rules = resources(template, "AWS::EC2::SecurityGroupEgress").values()
+    return {rule["Properties"]["FromPort"] for rule in rules if "CidrIp" in rule["Properties"]}
+
+
+def test_port_80_is_opened_by_name_only(default: dict[str, Any]) -> None:
+    network = spec_of("llm-train.yaml").network.model_dump(exclude_unset=True)
+    opened = synthesized(stack_of(changed(network={**network, "http_egress": True})))
+    assert egress_ports(default) == {443}
+    assert egress_ports(opened) == {443, 80}

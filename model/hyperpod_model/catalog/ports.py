@@ -69,6 +69,7 @@ CHECKPOINTLESS = _ranges(_PORTS["checkpointless"])
 EKS_CONTROL_PLANE = _ranges(_PORTS["eks_control_plane"])
 """The least that a node and the control plane need of each other, DNS included."""
 
+HTTP = _ranges(_PORTS["http"])
 HTTPS = _ranges(_PORTS["https"])
 DNS = _ranges(_PORTS["dns"])
 TIME_SYNC = _ranges(_PORTS["time_sync"])

@@ -59,6 +59,13 @@ class NetworkSpec(SpecModel):
             "that is made are added to them. By default a security group is made."
         ),
     )
+    http_egress: bool = Field(
+        default=False,
+        description=(
+            "Whether nodes may open connections to TCP 80 besides 443, in the security group that is made. "
+            "Scripts that install from package mirrors with apt need it. By default false."
+        ),
+    )
     subnet_cidr: str | None = Field(
         default=None,
         description=(

@@ -39,7 +39,7 @@ def check_network(spec: ClusterSpec) -> list[Fault]:
     ]
     if known(network.subnet_ids):
         faults += _check_existing(spec, network) if network.is_existing else _check_made(network)
-    return faults + _check_addresses(spec, network)
+    return [*faults, *_check_http_egress(network), *_check_addresses(spec, network)]
 
 
 def _check_zone(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
@@ -74,6 +74,18 @@ def _check_made(network: NetworkSpec) -> list[Fault]:
         },
     )
     return faults + [fault._replace(path=("network", *fault.path)) for fault in ranges]
+
+
+def _check_http_egress(network: NetworkSpec) -> list[Fault]:
+    if network.security_group_ids is None or not network.http_egress:
+        return []
+    return [
+        Fault(
+            ("network", "http_egress"),
+            "opens the security group that is made, and security_group_ids name existing ones, which are "
+            "yours to open; leave one of the two out",
+        )
+    ]
 
 
 def _check_existing(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:

@@ -440,6 +440,12 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             r"needs a reason",
         ),
         (
+            existing().replace("vpc_id", "http_egress: true\n  vpc_id"),
+            "network.http_egress",
+            4,
+            r"security_group_ids name existing ones",
+        ),
+        (
             valid(more="administrator_role_arns: [me]\n"),
             "administrator_role_arns[0]",
             15,
@@ -478,6 +484,7 @@ def test_refuses(text: str, path: str, line: int, message: str, faults_in: Fault
         valid(more="    deep_health_checks: []\n    secondary_volume_size_gib: 0\n"),
         valid(more="    min_instance_count: 4\n    mounts_file_system: false\n"),
         valid(more="tags: {'7': 'yes'}\n"),
+        valid(("usw2-az1", "usw2-az1\n  http_egress: true")),
         valid(more="node_recovery: None\n"),
         valid(more="acknowledged_findings: {'HyperPodChecks::LustreRemoval': archived every night}\n"),
         valid(more="administrator_role_arns: ['arn:aws:iam::111122223333:role/platform/admin']\n"),

@@ -35,7 +35,17 @@ def test_a_doubtful_offer_is_undetermined(judge, template):
 def test_an_unlisted_region_is_undetermined(judge, template):
     report = judge(ID, template, region="xx-north-9")
     assert report.outcome(ID) == "undetermined"
-    assert "in xx-north-9 is not in the catalog" in report.text()
+    assert "xx-north-9 is not in the catalog" in report.text()
+
+
+def test_a_type_that_nobody_knows_fails_in_any_region(judge, template):
+    _workers(template)["InstanceType"] = "ml.p5.48xlage"
+    for region in (REGION, None):
+        (finding,) = judge(ID, template, region=region).failures
+        assert "perhaps ml.p5.48xlarge" in finding.message
+    _workers(template)["InstanceType"] = "ml.zz9.plural"
+    (finding,) = judge(ID, template, region=REGION).failures
+    assert "such as ml.p5.48xlarge" in finding.message
 
 
 def test_each_type_of_a_flexible_group_counts(judge, template):

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
-from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.checks.cluster import check_cluster
-from hyperpod_policy.clusters import clusters
+from hyperpod_model.faults import dotted
+from hyperpod_policy.clusters import clusters, groups
 from hyperpod_policy.rule import Rule, Verdict, failed, passed
-from hyperpod_policy.template import Template
+from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import integer, request_terms, truth
 
 _JUDGED_ELSEWHERE = ("NodeRecovery",)
@@ -22,20 +22,26 @@ def check(template: Template) -> Iterator[Verdict]:
         request = _as_request(request_terms(cluster.properties), cluster_request())
         faults = [
             fault
-            # whether the region offers a type is a rule of its own, with an acknowledgement of its own
-            for fault in check_cluster(request, unlisted_instance_types=tuple(instance_types()))
+            # Whether a type exists and the region offers it is a rule of its own, acknowledged on its own.
+            for fault in check_cluster(request, unlisted_instance_types=_types_of(cluster))
             if fault.path[:1] != _JUDGED_ELSEWHERE
         ]
         for fault in faults:
             yield failed(
                 cluster,
                 *fault.path,
-                found=fault.message,
+                found=f"{dotted(fault.path)} {fault.message}".lstrip(),
                 allowed="",
                 severity=fault.severity,
             )
         if not faults:
             yield passed(cluster)
+
+
+def _types_of(cluster: Resource) -> tuple[str, ...]:
+    return tuple(
+        name for group in groups(cluster) for name in group.instance_types[0] if isinstance(name, str)
+    )
 
 
 def _as_request(value: Any, field: RequestField | None) -> Any:

@@ -1,9 +1,10 @@
-"""The region offers the instance types."""
+"""The instance types exist, and the region offers them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_model.catalog.fact import UnknownNameError
 from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.catalog.regions import offers, regions, regions_offering
 from hyperpod_policy.clusters import clusters, groups
@@ -12,7 +13,7 @@ from hyperpod_policy.template import Template
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge the instance types of each group, if the region is known."""
+    """Judge the instance types of each group; what the region offers, only if the region is known."""
     for cluster in clusters(template):
         region = cluster.document.region
         for group in groups(cluster):
@@ -24,13 +25,23 @@ def check(template: Template) -> Iterator[Verdict]:
             )
             for position, name in enumerate(group.instance_types[0]):
                 path = (*base, position) if listed else base
-                if not isinstance(name, str) or region is None:
+                if not isinstance(name, str):
                     continue
-                if name not in instance_types() or region not in regions():
+                if name not in instance_types():
+                    yield failed(
+                        cluster,
+                        *path,
+                        found=f"{name} is no instance type that HyperPod is known to take",
+                        allowed=_suggestion(name),
+                    )
+                    continue
+                if region is None:
+                    continue
+                if region not in regions():
                     yield undetermined(
                         cluster,
                         *path,
-                        found=f"{name} in {region} is not in the catalog",
+                        found=f"{region} is not in the catalog, so whether it offers {name} is unknown",
                         allowed="a type that the region offers",
                     )
                     continue
@@ -53,13 +64,19 @@ def check(template: Template) -> Iterator[Verdict]:
                     yield passed(cluster, *path)
 
 
+def _suggestion(name: str) -> str:
+    close = UnknownNameError("instance type", name, instance_types()).suggestions
+    return f"perhaps {' or '.join(close)} is meant" if close else "a type of the API, such as ml.p5.48xlarge"
+
+
 RULE = Rule(
     id="InstanceTypeOffer",
-    title="the region offers the instance types",
+    title="the instance types exist, and the region offers them",
     severity="error",
     why=(
-        "CreateCluster refuses a type that the region lacks, after everything else of the stack was made. "
-        "The table of offers comes from a price list and may lag behind."
+        "CreateCluster refuses a type that it does not know or the region lacks, after everything else of "
+        "the stack was made. The list of types and the table of offers, which comes from a price list, may "
+        "lag behind."
     ),
     fix=(
         "choose another region or type; if you know better, vouch for the type by name "
