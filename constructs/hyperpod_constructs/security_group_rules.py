@@ -233,10 +233,20 @@ def ingress_rules(root: IConstruct) -> Iterator[IngressRule]:
     for node in root.node.find_all():
         if not isinstance(node, CfnResource):
             continue
-        if node.cfn_resource_type == _RULE_TYPE:
+        kind = _type_of(node)
+        if kind == _RULE_TYPE:
             yield _rule(node, _plain(node._cfn_properties))
-        elif node.cfn_resource_type == _GROUP_TYPE:
+        elif kind == _GROUP_TYPE:
             yield from _inline_rules(node)
+
+
+def _type_of(node: CfnResource) -> str | None:
+    # The class of an L1 says its type without a call into the CDK, which hundreds of resources would add up.
+    if isinstance(node, ec2.CfnSecurityGroupIngress):
+        return _RULE_TYPE
+    if isinstance(node, ec2.CfnSecurityGroup):
+        return _GROUP_TYPE
+    return node.cfn_resource_type if type(node) is CfnResource else None
 
 
 def _inline_rules(group: CfnResource) -> Iterator[IngressRule]:
