@@ -8,18 +8,31 @@ from pydantic import Field, model_validator
 
 from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.catalog.regions import regions_with_hyperpod
+from hyperpod_model.cluster_spec.auto_scaling import AutoScalingSpec
 from hyperpod_model.cluster_spec.checkpoint_bucket import CheckpointBucketSpec
+from hyperpod_model.cluster_spec.checkpointless import CheckpointlessSpec
 from hyperpod_model.cluster_spec.commissioning import steps_due
 from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
+from hyperpod_model.cluster_spec.eks import EksSpec
 from hyperpod_model.cluster_spec.file_system import FileSystemSpec
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
-from hyperpod_model.cluster_spec.lifecycle_scripts import DEFAULT_ENTRY_POINTS, LifecycleScriptsSpec
+from hyperpod_model.cluster_spec.lifecycle_scripts import (
+    DEFAULT_ENTRY_POINTS,
+    LifecycleScriptsSpec,
+    scripts_of,
+)
 from hyperpod_model.cluster_spec.network import NetworkSpec
 from hyperpod_model.cluster_spec.request import request_of
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
+from hyperpod_model.cluster_spec.restricted_instance_group import (
+    RestrictedEnvironmentSpec,
+    RestrictedInstanceGroupSpec,
+)
 from hyperpod_model.cluster_spec.rules import faults_of
 from hyperpod_model.cluster_spec.slurm import SlurmSpec
 from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
+from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec
+from hyperpod_model.cluster_spec.training_pods import TrainingPodsSpec
 from hyperpod_model.faults import Fault, refuse
 
 
@@ -48,8 +61,9 @@ class ClusterSpec(SpecModel):
             "anyOf": [{"enum": list(regions_with_hyperpod())}, {"pattern": "^[a-z-]+-\\d$"}],
         },
     )
-    orchestrator: Literal["slurm"] = Field(
-        default="slurm", description="What schedules jobs. By default 'slurm', the only one so far."
+    orchestrator: Literal["slurm", "eks"] = Field(
+        default="slurm",
+        description="What schedules jobs: 'slurm' or 'eks' (Kubernetes). Never changes. By default 'slurm'.",
     )
     node_provisioning_mode: Literal["Continuous"] | None = Field(
         default="Continuous",
@@ -66,7 +80,15 @@ class ClusterSpec(SpecModel):
         ),
     )
     slurm: SlurmSpec = Field(
-        default=SlurmSpec(), description="Who configures Slurm. By default HyperPod, see slurm.mode."
+        default=SlurmSpec(),
+        description="With orchestrator 'slurm': who configures Slurm. By default HyperPod, see slurm.mode.",
+    )
+    eks: EksSpec = Field(
+        default=EksSpec(),
+        description=(
+            "With orchestrator 'eks': the EKS cluster and what has to be in it. By default one is made; "
+            "where dependency_chart comes from has no default."
+        ),
     )
     network: NetworkSpec = Field(
         description=(
@@ -81,24 +103,67 @@ class ClusterSpec(SpecModel):
         ),
     )
     instance_groups: Items[InstanceGroupSpec] = Field(
-        description="The groups of instances, at least one.",
-        json_schema_extra={"minItems": 1, "maxItems": cluster_request().at("InstanceGroups").max},
+        description=(
+            "The groups of instances, at least one; [] where all groups are restricted_instance_groups."
+        ),
+        json_schema_extra={"maxItems": cluster_request().at("InstanceGroups").max},
     )
-    lifecycle_scripts: LifecycleScriptsSpec = Field(
+    restricted_instance_groups: Items[RestrictedInstanceGroupSpec] = Field(
+        default=(),
+        description=(
+            "Restricted instance groups, which train models such as Amazon Nova. EKS only. By default none."
+        ),
+        json_schema_extra={"maxItems": cluster_request().at("RestrictedInstanceGroups").max},
+    )
+    restricted_environment: RestrictedEnvironmentSpec | None = Field(
+        default=None,
+        description="The environment that the restricted groups share. By default none.",
+    )
+    lifecycle_scripts: LifecycleScriptsSpec | None = Field(
         default=LifecycleScriptsSpec(),
-        description="The scripts that nodes run when they join. By default the package's own.",
+        description=(
+            "The scripts that nodes run when they join; null for none. By default the package's own with "
+            "Slurm, and none with EKS, where HyperPod sets nodes up by itself."
+        ),
     )
     file_system: FileSystemSpec | None = Field(
         default=FileSystemSpec(),
         description=(
-            "The FSx for Lustre file system; null for none. By default one of 4800 GiB, mounted at /fsx."
+            "The FSx for Lustre file system; null for none. By default one of 4800 GiB, mounted at /fsx; "
+            "with EKS, pods mount it as a volume."
         ),
     )
     checkpoint_bucket: CheckpointBucketSpec | None = Field(
         default=CheckpointBucketSpec(),
         description=(
-            "The locked bucket for checkpoints; null for none. By default one that only the nodes write."
+            "The locked bucket for checkpoints; null for none. By default one that only the nodes write, and "
+            "with EKS only the training_pods."
         ),
+    )
+    training_pods: TrainingPodsSpec | None = Field(
+        default=None,
+        description=(
+            "With EKS: the pods that may write checkpoints, by namespace and service account. By default "
+            "none, and no role is made for them."
+        ),
+    )
+    tiered_checkpointing: TieredCheckpointingSpec | None = Field(
+        default=None,
+        description=(
+            "Managed tiered checkpointing: in the memory of the nodes, and from time to time in the bucket. "
+            "EKS only. Enabling it saves nothing until the job writes through it. By default nothing is sent."
+        ),
+    )
+    checkpointless: CheckpointlessSpec | None = Field(
+        default=None,
+        description=(
+            "What jobs use for checkpointless training, to have its prerequisites checked. EKS only. By "
+            "default nothing is checked."
+        ),
+    )
+    auto_scaling: AutoScalingSpec | None = Field(
+        default=None,
+        description="Autoscaling of nodes with Karpenter. EKS only. By default nothing is sent.",
     )
     administrator_role_arns: Items[str] = Field(
         default=(),
@@ -135,10 +200,18 @@ class ClusterSpec(SpecModel):
         return self
 
     @property
+    def scripts(self) -> LifecycleScriptsSpec | None:
+        """The lifecycle scripts of the cluster with the default applied, None where nodes run none."""
+        found: LifecycleScriptsSpec | None = scripts_of(self.lifecycle_scripts, self.orchestrator)
+        return found
+
+    @property
     def entry_point(self) -> str:
         """File name of the lifecycle script that HyperPod starts, with the default applied."""
-        named = self.lifecycle_scripts.entry_point
-        return DEFAULT_ENTRY_POINTS[self.slurm.mode] if named is None else named
+        named = None if self.lifecycle_scripts is None else self.lifecycle_scripts.entry_point
+        if named is not None:
+            return named
+        return DEFAULT_ENTRY_POINTS["lifecycle" if self.orchestrator == "eks" else self.slurm.mode]
 
     def faults(self) -> list[Fault]:
         """Errors, and warnings of what is probably not meant, in the specification's own terms."""
@@ -154,7 +227,7 @@ class ClusterSpec(SpecModel):
         Args:
             group: One of the ``instance_groups``.
         """
-        checks: tuple[str, ...] = deep_health_checks_of(group, self.resilience)
+        checks: tuple[str, ...] = deep_health_checks_of(group, self.resilience, self.orchestrator)
         return checks
 
     def to_request(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def steps_due(spec: ClusterSpec) -> tuple[str, ...]:
     chosen = [
         group.name
         for group in spec.instance_groups
-        if group.deep_health_checks is None and takes_deep_health_checks(group)
+        if group.deep_health_checks is None and takes_deep_health_checks(group, spec.orchestrator)
     ]
     if not chosen or situation.spare_nodes > 0 or situation.replacement_wait == "tolerable":
         return ()

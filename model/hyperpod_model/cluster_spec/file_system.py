@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
+from hyperpod_model.cluster_spec.data_repository import DataRepositorySpec
 from hyperpod_model.cluster_spec.spec_model import SpecModel, schema_of
 
 FileSystemRemoval = Literal["final-backup", "retain"]
@@ -37,4 +38,15 @@ class FileSystemSpec(SpecModel):
             "is deleted and a backup is kept. 'retain': it is kept, with the network and key it needs. By "
             "default 'final-backup'."
         ),
+    )
+    efa_enabled: bool = Field(
+        default=False,
+        description=(
+            "Whether clients reach the file system over EFA. It is fixed at creation and asks for a larger "
+            "file system. By default false."
+        ),
+    )
+    data_repository: DataRepositorySpec | None = Field(
+        default=None,
+        description="Data in S3 that the file system shows as files. By default none.",
     )

@@ -7,8 +7,8 @@ from pydantic import Field
 from hyperpod_model.catalog import names
 from hyperpod_model.cluster_spec.spec_model import Items, SpecModel
 
-MAKES_NETWORK_ONLY = ("vpc_cidr", "accelerator_subnet_prefix_length")
-"""Fields that size a network we make, and mean nothing for an existing one."""
+MAKES_NETWORK_ONLY = ("vpc_cidr", "accelerator_subnet_prefix_length", "isolated")
+"""Fields that shape a network we make, and mean nothing for an existing one."""
 
 
 class NetworkSpec(SpecModel):
@@ -64,6 +64,14 @@ class NetworkSpec(SpecModel):
         description=(
             "Whether nodes may open connections to TCP 80 besides 443, in the security group that is made. "
             "Scripts that install from package mirrors with apt need it. By default false."
+        ),
+    )
+    isolated: bool = Field(
+        default=False,
+        description=(
+            "Whether the network that is made has no way to the internet: no NAT gateway, and an endpoint "
+            "for each AWS service that nodes call. Images and packages then come from registries inside AWS. By "
+            "default false."
         ),
     )
     subnet_cidr: str | None = Field(

@@ -157,7 +157,9 @@ def _group(spec: ClusterSpec, group: InstanceGroupSpec) -> dict[str, Any]:
         "TrainingPlanArn": group.training_plan_arn,
         "ImageId": group.image_id,
         "SlurmConfig": _slurm_config(spec, group),
-        "OnStartDeepHealthChecks": _nonempty(deep_health_checks_of(group, spec.resilience)),
+        "OnStartDeepHealthChecks": _nonempty(
+            deep_health_checks_of(group, spec.resilience, spec.orchestrator)
+        ),
         "InstanceStorageConfigs": _nonempty(_storage(spec, group)),
     }
     return {name: value for name, value in made.items() if value is not None}

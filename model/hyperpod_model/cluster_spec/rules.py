@@ -172,7 +172,11 @@ def _check_resilience(spec: ClusterSpec) -> list[Fault]:
 
 
 def _may_be_accelerated(group: InstanceGroupSpec) -> bool:
-    return group.is_accelerated or group.known_instance_type is None
+    return (
+        group.is_accelerated
+        or len(group.known_instance_types) < len(group.named_instance_types)
+        or (not group.named_instance_types)
+    )
 
 
 def _check_scripts(spec: ClusterSpec) -> list[Fault]:

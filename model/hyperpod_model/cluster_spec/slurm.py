@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from hyperpod_model.cluster_spec.accounting_database import AccountingDatabaseSpec
 from hyperpod_model.cluster_spec.spec_model import SpecModel
 
 SlurmMode = Literal["api", "lifecycle"]
@@ -29,5 +30,12 @@ class SlurmSpec(SpecModel):
             "How an update treats slurm.conf when it was changed by hand (SlurmConfigStrategy): 'Overwrite', "
             "'Managed' or 'Merge'. Only in mode 'api' with node_provisioning_mode null; continuous "
             "provisioning refuses it. By default none is sent."
+        ),
+    )
+    accounting_database: AccountingDatabaseSpec | None = Field(
+        default=None,
+        description=(
+            "An existing database for Slurm's accounting. Only in mode 'api' with continuous provisioning; "
+            "cannot be taken back. By default the service's own accounting."
         ),
     )

@@ -1,0 +1,48 @@
+"""The S3 data that a file system shows as files."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hyperpod_model.cluster_spec.spec_model import Items, SpecModel
+
+RepositoryEvent = Literal["NEW", "CHANGED", "DELETED"]
+
+
+class DataRepositorySpec(SpecModel):
+    """Objects of a bucket as files in the FSx for Lustre file system."""
+
+    s3_uri: str | None = Field(
+        default=None,
+        description=(
+            "The bucket and prefix, such as s3://my-data/corpus/. By default the checkpoint_bucket that is "
+            "made."
+        ),
+        json_schema_extra={"pattern": "^s3://[^/]+(/.*)?$"},
+    )
+    path: str = Field(
+        description="Folder of the file system that shows the objects, with a slash first, such as /data.",
+        json_schema_extra={"pattern": "^/.*$"},
+    )
+    import_events: Items[RepositoryEvent] = Field(
+        default=("NEW", "CHANGED", "DELETED"),
+        description=(
+            "Changes of objects that the file system follows: 'NEW', 'CHANGED', 'DELETED'. By default all."
+        ),
+    )
+    export_events: Items[RepositoryEvent] = Field(
+        default=(),
+        description=(
+            "Changes of files that FSx writes to the bucket: 'NEW', 'CHANGED', 'DELETED'. By default none: "
+            "import only."
+        ),
+    )
+    export_makes_fsx_users_writers: bool = Field(
+        default=False,
+        description=(
+            "Whether export to the locked checkpoint bucket is meant: FSx writes it with its service role, "
+            "so that whoever writes the file system writes checkpoints. By default false."
+        ),
+    )

@@ -1,0 +1,39 @@
+"""Managed tiered checkpointing."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
+from hyperpod_model.cluster_spec.spec_model import SpecModel
+
+_LEAST, _MOST = TIERED_MEMORY_PERCENTAGE.value
+
+
+class TieredCheckpointingSpec(SpecModel):
+    """Checkpoints in the memory of the nodes, and every so many steps in the checkpoint bucket. EKS only."""
+
+    enabled: bool = Field(
+        default=True,
+        description=(
+            "Whether the memory tier is on. false turns it off in so many words, which removes its daemon "
+            "from a cluster that has it. By default true."
+        ),
+    )
+    memory_percentage: int | None = Field(
+        default=None,
+        description=(
+            f"Share of the nodes' memory for checkpoints, {_LEAST} to {_MOST} percent. By default the "
+            "service's own."
+        ),
+        json_schema_extra={"minimum": _LEAST, "maximum": _MOST},
+    )
+    s3_interval_steps: int | None = Field(
+        default=None,
+        description=(
+            "Training steps from one checkpoint in the bucket to the next: the memory tier does not outlive "
+            "a stop of the whole cluster. The job side reads it. Required with checkpoint_bucket. By default "
+            "none."
+        ),
+        json_schema_extra={"minimum": 1},
+    )

@@ -1,0 +1,47 @@
+"""The pods that train, and how they prove who they are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hyperpod_model.cluster_spec.spec_model import SpecModel
+
+PodIdentityKind = Literal["pod-identity", "irsa"]
+
+_DNS_LABEL = {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63}
+
+
+class TrainingPodsSpec(SpecModel):
+    """The pods of training jobs: they alone can take the training role, which reaches the checkpoints."""
+
+    namespace: str = Field(
+        description=(
+            "Kubernetes namespace of the jobs. Job auto-resume of Kubeflow jobs works in kubeflow and in "
+            "namespaces that begin with hyperpod."
+        ),
+        json_schema_extra=_DNS_LABEL,
+    )
+    service_account: str = Field(
+        description="Kubernetes service account of the jobs' pods. Whoever may use it has the role.",
+        json_schema_extra={"pattern": "^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", "maxLength": 253},
+    )
+    identity: PodIdentityKind = Field(
+        default="pod-identity",
+        description=(
+            "How a pod gets the role. 'pod-identity': an association in the EKS cluster, through the Pod "
+            "Identity agent. 'irsa': the service account's token, through the OIDC provider of the EKS "
+            "cluster. By default 'pod-identity'."
+        ),
+    )
+    issuer: str | None = Field(
+        default=None,
+        description=(
+            "OIDC issuer of the existing EKS cluster without https://, such as "
+            "oidc.eks.us-west-2.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF, whose provider is in IAM. "
+            "Required for 'irsa' with eks.cluster_arn. By default the provider of the EKS cluster that is "
+            "made."
+        ),
+        json_schema_extra={"pattern": "^oidc\\.eks\\.[a-z0-9-]+\\.[a-z0-9.]+/id/[0-9A-F]+$"},
+    )
