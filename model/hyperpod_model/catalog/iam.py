@@ -110,6 +110,36 @@ TIERED_CHECKPOINTING_METRIC_ACTIONS: Fact[tuple[str, ...]] = fact(
     "CloudWatch actions of the tiered checkpointing library", _TABLE["tiered_checkpointing_metrics"], _TABLE
 )
 
+TIERED_CHECKPOINTING_METRIC_NAMESPACE: Fact[str] = fact(
+    "CloudWatch namespace of the tiered checkpointing library",
+    _TABLE["tiered_checkpointing_metric_namespace"],
+    _TABLE,
+)
+
+POD_IDENTITY_TRUST_ACTIONS: tuple[str, ...] = tuple(_TABLE["pod_identity"]["trust_actions"])
+"""What EKS Pod Identity does with a pod's role. A trust without ``sts:TagSession`` fails."""
+
+POD_IDENTITY_CLUSTER_TAG: str = _TABLE["pod_identity"]["session_tags"]["cluster_arn"]
+"""Tag of a pod's session, to be matched as ``aws:RequestTag/...`` by the trust of its role."""
+
+POD_IDENTITY_NAMESPACE_TAG: str = _TABLE["pod_identity"]["session_tags"]["namespace"]
+POD_IDENTITY_SERVICE_ACCOUNT_TAG: str = _TABLE["pod_identity"]["session_tags"]["service_account"]
+
+SOURCE_CONDITIONS_ON_POD_IDENTITY: Fact[bool] = fact(
+    "support of aws:SourceArn and aws:SourceAccount in the trust of a pod's role",
+    _TABLE["source_conditions_on_pod_identity"],
+    _TABLE,
+)
+
+SERVICE_ACCOUNT_TOKEN_ACTION: str = _TABLE["service_account_tokens"]["action"]
+"""How a pod takes a role with the token of its service account."""
+
+SERVICE_ACCOUNT_TOKEN_AUDIENCE: str = _TABLE["service_account_tokens"]["audience"]
+"""The same in every partition."""
+
+SERVICE_ACCOUNT_ROLE_ANNOTATION: str = _TABLE["service_account_tokens"]["role_annotation"]
+"""Annotation of a service account with the ARN of its role. EKS Pod Identity needs none."""
+
 SOURCE_CONDITIONS_ON_EXECUTION_ROLE: Fact[bool] = fact(
     "support of aws:SourceArn and aws:SourceAccount in the execution role's trust",
     _TABLE["source_conditions_on_execution_role"],
@@ -150,6 +180,17 @@ ACCESS_LOG_SERVICE: str = _TABLE["access_log_delivery"]["service"]
 """Delivers S3 server access logs."""
 
 ACCESS_LOG_ACTION: str = _TABLE["access_log_delivery"]["action"]
+
+
+def service_account_subject(namespace: str, service_account: str) -> str:
+    """Subject of the tokens of a Kubernetes service account.
+
+    Args:
+        namespace: Namespace of the service account.
+        service_account: Its name.
+    """
+    template: str = _TABLE["service_account_tokens"]["subject"]
+    return template.format(namespace=namespace, service_account=service_account)
 
 
 def bucket_key_via_service(region: str) -> str:

@@ -68,6 +68,11 @@ LUSTRE_DNS_NAME = _rule("lustre_dns_name")
 LUSTRE_MOUNT_NAME = _rule("lustre_mount_name")
 MOUNT_PATH = _rule("mount_path")
 BUCKET = _rule("bucket")
+KUBERNETES_NAMESPACE = _rule("kubernetes_namespace")
+KUBERNETES_SERVICE_ACCOUNT = _rule("kubernetes_service_account")
+OIDC_ISSUER = _rule("oidc_issuer")
+"""Of an EKS cluster, as condition keys of IAM have it: without ``https://``."""
+
 TAG_KEY = _rule("tag_key")
 TAG_VALUE = _rule("tag_value")
 

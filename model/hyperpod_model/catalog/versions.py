@@ -45,6 +45,9 @@ MIN_CHECKPOINTLESS_PYTHON: str = _MINIMUMS["checkpointless_python"]
 MIN_CHECKPOINTLESS_NODES: int = _MINIMUMS["checkpointless_nodes"]
 """Peers hold the state that a failed node is restored from, so one node is none."""
 
+MIN_CHECKPOINTLESS_PACKAGE: str = _MINIMUMS["checkpointless_package"]
+"""The first release whose fault handling takes the CUDA device of ``LOCAL_RANK``."""
+
 MIN_LIBFABRIC_WITHOUT_DEVICE_RDMA_FLAG: str = _MINIMUMS["libfabric_without_device_rdma_flag"]
 """From here on ``FI_EFA_USE_DEVICE_RDMA`` is not needed; where EFA has no RDMA it aborts the process."""
 
@@ -57,6 +60,27 @@ DATA_FORMATS: tuple[str, ...] = tuple(_TABLE["data_formats"])
 """Training data that checkpointless training reads."""
 
 CHECKPOINTLESS_FRAMEWORKS: tuple[str, ...] = tuple(_TABLE["checkpointless_frameworks"])
+CHECKPOINTLESS_FAMILIES: Fact[tuple[str, ...]] = fact(
+    "instance families for checkpointless training", _TABLE["checkpointless_families"], _TABLE
+)
+"""Beginnings of the instance types that AWS recommends."""
+
+_IMAGE_REGIONS: Fact[dict[str, list[str]]] = fact(
+    "Regions of the checkpointless training images", _TABLE["checkpointless_image_regions"], _TABLE
+)
+CHECKPOINTLESS_IMAGE_REGIONS: tuple[str, ...] = tuple(_IMAGE_REGIONS.value["published"])
+"""Regions where AWS publishes images of checkpointless training."""
+
+CHECKPOINTLESS_IMAGE_MISSING_REGIONS: tuple[str, ...] = tuple(_IMAGE_REGIONS.value["missing_opt_in"])
+"""Opt-in Regions for which the release notes say that there is none."""
+
+CHECKPOINTLESS_WITH_TIERED: Fact[bool] = fact(
+    "checkpointless training together with managed tiered checkpointing",
+    _TABLE["checkpointless_with_tiered"],
+    _TABLE,
+)
+"""Sources disagree: :attr:`Fact.claims` has each with its date."""
+
 CHECKPOINTLESS_RELEASES: tuple[Release, ...] = tuple(
     Release(**row) for row in _TABLE["checkpointless_releases"]
 )
