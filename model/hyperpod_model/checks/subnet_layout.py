@@ -6,8 +6,10 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from hyperpod_model.checks.addresses import check_subnet_ranges, top_subnet
-from hyperpod_model.checks.control_plane_zones import CONTROL_PLANE_ZONES
 from hyperpod_model.faults import Fault, Unknown
+
+CONTROL_PLANE_ZONES = 2
+"""Subnets that an EKS control plane gets: one for each of its zones."""
 
 ENDPOINT_SUBNET_PREFIX_LENGTH = 24
 """Prefix length of the endpoints' subnet in an isolated network, where nobody says another."""
