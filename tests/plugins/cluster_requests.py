@@ -102,7 +102,10 @@ def eks_request() -> dict[str, Any]:
     return {
         **request,
         "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/training"}},
-        "InstanceGroups": [workers],
+        "InstanceGroups": [
+            workers,
+            group("burst", "ml.m5.xlarge", 0, LifeCycleConfig=workers["LifeCycleConfig"]),
+        ],
         "TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20},
         "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"},
         "ClusterRole": ROLE,

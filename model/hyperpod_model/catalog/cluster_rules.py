@@ -82,3 +82,50 @@ def replacement_waits() -> tuple[str, ...]:
 def describe_actions() -> tuple[str, ...]:
     """Return the IAM actions that read one cluster and its nodes."""
     return tuple(rule("describe_actions").value)
+
+
+def max_batch_percentage() -> int:
+    """Return the greatest share of a group's instances that a batch can be, in percent."""
+    return int(rule("max_batch_percentage").value)
+
+
+def max_label_name_length() -> int:
+    """Return the greatest length of the name in a Kubernetes label key, without its prefix."""
+    return int(rule("kubernetes_name_lengths").value["name"])
+
+
+def max_label_prefix_length() -> int:
+    """Return the greatest length of the prefix of a Kubernetes label key, without the slash."""
+    return int(rule("kubernetes_name_lengths").value["prefix"])
+
+
+def own_label_prefix() -> str:
+    """Return the prefix of the labels and taints that HyperPod itself puts on nodes."""
+    return str(rule("own_label_prefix").value)
+
+
+def autoscaled_instance_count() -> int:
+    """Return the number of instances with which a group that Karpenter scales begins."""
+    return int(rule("autoscaled_instance_count").value)
+
+
+def autoscaling_node_recovery() -> str:
+    """Return the ``NodeRecovery`` that autoscaling asks for."""
+    return str(rule("autoscaling_node_recovery").value)
+
+
+def accounting_database_names() -> Mapping[str, str]:
+    """Return the schema name that each source documents where a request names none."""
+    names: Mapping[str, str] = rule("accounting_database_names").value
+    return names
+
+
+def rollback_alarm_action() -> str:
+    """Return the IAM action that nodes' roles need where alarms roll updates back."""
+    return str(rule("rollback_alarm_action").value)
+
+
+def training_operator_tag() -> Mapping[str, str]:
+    """Return ``key`` and ``value`` of the tag without which the training operator cannot read the cluster."""
+    tag: Mapping[str, str] = rule("training_operator_tag").value
+    return tag

@@ -16,8 +16,11 @@ from hyperpod_model.checks.orchestrators import check_orchestrator, orchestrator
 from hyperpod_model.checks.provisioning import check_provisioning
 from hyperpod_model.checks.reading import below, structures
 from hyperpod_model.checks.regions import check_region
+from hyperpod_model.checks.restricted_groups import check_restricted_groups
 from hyperpod_model.checks.shape import check_shape
+from hyperpod_model.checks.sizes import check_empty_groups
 from hyperpod_model.checks.slurm import check_slurm_cluster
+from hyperpod_model.checks.software_updates import check_software_updates_under
 from hyperpod_model.checks.tags import check_tags
 from hyperpod_model.checks.tiered_storage import check_tiered_storage
 from hyperpod_model.faults import Fault
@@ -42,7 +45,10 @@ def check_cluster(
         orchestrator = orchestrator_of(request)
         if orchestrator is not None:
             found += check_deep_health_checks_under(group, orchestrator)
+            found += check_software_updates_under(group, orchestrator)
         faults += below(("InstanceGroups", index), found)
+    faults += check_restricted_groups(request, unlisted_instance_types=unlisted_instance_types)
+    faults += check_empty_groups(request)
     faults += check_orchestrator(request)
     faults += check_slurm_cluster(request)
     faults += check_provisioning(request)

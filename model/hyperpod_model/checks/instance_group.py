@@ -6,13 +6,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hyperpod_model.catalog import cluster_request
+from hyperpod_model.checks.capacity import check_capacity
 from hyperpod_model.checks.deep_health_checks import check_deep_health_checks
 from hyperpod_model.checks.instance_types import check_instance_types
+from hyperpod_model.checks.kubernetes_config import check_kubernetes_config
 from hyperpod_model.checks.lifecycle import check_lifecycle
-from hyperpod_model.checks.reading import given
+from hyperpod_model.checks.network_interfaces import check_network_interfaces
 from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.checks.sizes import check_sizes
 from hyperpod_model.checks.slurm import check_slurm_group
+from hyperpod_model.checks.software_updates import check_software_updates
 from hyperpod_model.checks.volumes import check_volumes
 from hyperpod_model.faults import Fault
 
@@ -40,14 +43,15 @@ def check_rules_of_group(
     group: Mapping[str, Any], *, unlisted_instance_types: Collection[str] = ()
 ) -> list[Fault]:
     """Check what the service's model does not say about one group, leaving the shape aside."""
-    faults = [
+    return [
         *check_instance_types(group, unlisted_instance_types=unlisted_instance_types),
         *check_sizes(group),
+        *check_capacity(group),
         *check_volumes(group),
+        *check_network_interfaces(group),
         *check_lifecycle(group),
         *check_slurm_group(group),
         *check_deep_health_checks(group),
+        *check_kubernetes_config(group),
+        *check_software_updates(group),
     ]
-    if given(group, "CapacityRequirements", "Spot") and given(group, "CapacityRequirements", "OnDemand"):
-        faults.append(Fault(("CapacityRequirements",), "holds both Spot and OnDemand; keep one"))
-    return faults

@@ -30,10 +30,10 @@ def check_networks(request: Mapping[str, Any]) -> list[Fault]:
             for index, group in structures(request, "InstanceGroups")
             if given(group, "OverrideVpcConfig")
         ]
-    return faults + _check_mounts(request)
+    return faults + _check_mounts(request, kind)
 
 
-def _check_mounts(request: Mapping[str, Any]) -> list[Fault]:
+def _check_mounts(request: Mapping[str, Any], orchestrator: str | None) -> list[Fault]:
     faults = []
     # Where some group has a node type and none is the Controller, that is a fault of its own.
     has_node_types = any(is_unknown(group) for group in items(request, "InstanceGroups")) or any(
@@ -45,7 +45,14 @@ def _check_mounts(request: Mapping[str, Any]) -> list[Fault]:
                 if not given(config, kind):
                     continue
                 path = ("InstanceGroups", index, "InstanceStorageConfigs", volume, kind)
-                if not has_node_types:
+                if orchestrator == "eks":
+                    faults.append(
+                        Fault(
+                            path,
+                            "is mounted by HyperPod on Slurm only; on EKS pods mount it with its CSI driver",
+                        )
+                    )
+                elif not has_node_types:
                     faults.append(
                         Fault(
                             path,

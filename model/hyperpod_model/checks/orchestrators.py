@@ -27,6 +27,12 @@ def is_continuous(request: Mapping[str, Any]) -> bool:
     return text(request, "NodeProvisioningMode") == "Continuous"
 
 
+def autoscales(request: Mapping[str, Any]) -> bool:
+    """Tell whether Karpenter scales the cluster, or whether that is known only at deployment."""
+    mode = at(request, "AutoScaling", "Mode")
+    return is_unknown(mode) or mode == "Enable"
+
+
 def is_unknown_provisioning(request: Mapping[str, Any]) -> bool:
     """Tell whether the provisioning mode is known only at deployment."""
     return is_unknown(at(request, "NodeProvisioningMode"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from hyperpod_model.catalog.behaviours import SLURM_STRATEGY_WHEN_ABSENT
 from hyperpod_model.catalog.cluster_rules import (
+    accounting_database_names,
     controller_instance_count,
     max_groups_of,
     partitions_per_compute_group,
@@ -56,6 +57,7 @@ def check_slurm_cluster(request: Mapping[str, Any]) -> list[Fault]:
     faults = _check_topology(groups, configured) if all_known else []
     faults += _check_login(configured)
     faults += _check_strategy(request, api_driven=bool(configured))
+    faults += _check_accounting(request, configured if all_known else None)
     faults += _check_driver(request, groups, configured) if all_known else []
     return faults
 
@@ -143,6 +145,32 @@ def _check_strategy(request: Mapping[str, Any], *, api_driven: bool) -> list[Fau
             )
         ]
     return []
+
+
+def _check_accounting(
+    request: Mapping[str, Any], configured: list[tuple[int, Mapping[str, Any]]] | None
+) -> list[Fault]:
+    path: FaultPath = ("Orchestrator", "Slurm", "AccountingDatabase")
+    if not given(request, *_strings(path)):
+        return []
+    faults = []
+    if absent(request, *_strings(path), "Name"):
+        defaults = ", ".join(f"{source} says {name}" for source, name in accounting_database_names().items())
+        faults.append(
+            Fault(
+                (*path, "Name"),
+                f"should be given, since its default is in doubt: {defaults}",
+                severity="warning",
+            )
+        )
+    if configured == []:
+        faults.append(
+            Fault(
+                path,
+                "needs HyperPod to configure Slurm; give slurm_node_type to the groups, or leave it out",
+            )
+        )
+    return faults
 
 
 def _check_driver(

@@ -20,6 +20,7 @@ HOME = {"DnsName": "fs-0123456789abcdef1.fsx.us-west-2.amazonaws.com"}
 DATABASE = {
     "Endpoint": "db.example.com",
     "SecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:db",
+    "Name": "accounting",
 }
 
 REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
@@ -671,7 +672,11 @@ LEFT_ALONE: list[tuple[str, Any, list[tuple[Any, ...]]]] = [
             for n in range(3, 20)
         ],
     ),
-    ("spot alone", slurm_request, [(*WORKERS, "CapacityRequirements", {"Spot": {}})]),
+    (
+        "spot alone",
+        slurm_request,
+        [(*WORKERS, "CapacityRequirements", {"Spot": {}}), (*WORKERS, "TrainingPlanArn", ABSENT)],
+    ),
     (
         "threads off on a type without multithreading",
         slurm_request,
