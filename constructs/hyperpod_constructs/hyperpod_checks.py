@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from aws_cdk import (
 )
 from constructs import IConstruct
 
-from hyperpod_policy import Finding, Rule, review
+from hyperpod_policy import Document, Finding, Report, Rule, UpdateRule, compare, review
 from hyperpod_policy.assembly import read_stack
-from hyperpod_policy.registry import RULES
+from hyperpod_policy.baseline import read_baseline
+from hyperpod_policy.registry import RULES, UPDATE_RULES
+from hyperpod_policy.update import holds_cluster_of
 
 PACK_NAME = "HyperPodChecks"
 """Prefix of acknowledgement ids: ``HyperPodChecks::EfaSelfTraffic``."""
@@ -45,15 +48,33 @@ class HyperPodChecks:
     Warnings, and what only deployment can tell (severity ``info``), stand in the report and fail nothing.
     Stacks without a HyperPod cluster have no findings.
 
+    With a baseline, the stack that has the baseline's clusters is also judged as an update of it: what
+    would replace the cluster or a file system, or ask of the service what it refuses for an existing group.
+
     Args:
         scope: Taken as cdk-nag's packs do. What is judged depends on where the pack is registered: an app or
             a Stage.
         rules: Rules to apply. Default: all.
+        baseline: Template that one of the stacks was deployed from: a JSON file of an earlier ``cdk.out``, or
+            what ``aws cloudformation get-template`` printed. Default: none, nothing is compared.
+        update_rules: Rules about the update to apply. Default: all.
+
+    Raises:
+        InvalidInputError: If the baseline is no template.
     """
 
-    def __init__(self, scope: IConstruct | None = None, *, rules: Sequence[Rule] | None = None) -> None:
+    def __init__(
+        self,
+        scope: IConstruct | None = None,
+        *,
+        rules: Sequence[Rule] | None = None,
+        baseline: Path | str | None = None,
+        update_rules: Sequence[UpdateRule] | None = None,
+    ) -> None:
         del scope
         self._rules = RULES if rules is None else tuple(rules)
+        self._update_rules = UPDATE_RULES if update_rules is None else tuple(update_rules)
+        self._baseline = None if baseline is None else read_baseline(baseline)
 
     @property
     def name(self) -> str:
@@ -71,7 +92,10 @@ class HyperPodChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Ids of the rules it applies."""
-        return [rule.id for rule in self._rules]
+        names = [rule.id for rule in self._rules]
+        if self._baseline is not None:
+            names += [rule.id for rule in self._update_rules]
+        return names
 
     def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
         """Judge the synthesized templates; called by the CDK.
@@ -84,13 +108,27 @@ class HyperPodChecks:
             for stack in context.stack_templates
         ]
         report = review(documents, rules=self._rules)
-        findings = report.findings
-        metadata = {f"not reviewed {number}": limit for number, limit in enumerate(report.limits, start=1)}
+        findings = [*report.findings]
+        limits = [*report.limits]
+        if self._baseline is not None and documents:
+            update = self._compared(self._baseline, documents)
+            findings += update.findings
+            limits += (limit for limit in update.limits if limit not in limits)
+        metadata = {f"not reviewed {number}": limit for number, limit in enumerate(limits, start=1)}
         return PolicyValidationPluginReport(
             success=not any(_severity(finding) == "error" for finding in findings),
             violations=[_violation(finding) for finding in findings],
             plugin_version=self.version,
             metadata=metadata if metadata else None,
+        )
+
+    def _compared(self, baseline: Document, documents: Sequence[Document]) -> Report:
+        """Compare the stack that has a cluster of the baseline, or else the first that has any."""
+        ranks = [holds_cluster_of(document, baseline) for document in documents]
+        best = max(range(len(documents)), key=lambda position: ranks[position])
+        after = documents[best]
+        return compare(
+            replace(baseline, region=after.region, account=after.account), after, rules=self._update_rules
         )
 
 

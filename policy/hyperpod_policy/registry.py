@@ -40,6 +40,17 @@ from hyperpod_policy.rules.storage import (
     lustre_settings,
     script_expiry,
 )
+from hyperpod_policy.update import UpdateRule
+from hyperpod_policy.updates import (
+    autoscaling_role,
+    cluster_replacement,
+    empty_new_groups,
+    file_system_replacement,
+    group_settings,
+    removed_groups,
+    slurm_way_back,
+    subnet_ranges,
+)
 
 RULES: Final[tuple[Rule, ...]] = (
     efa_self_traffic.RULE,
@@ -75,6 +86,18 @@ RULES: Final[tuple[Rule, ...]] = (
     cluster_dependencies.RULE,
 )
 
+UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
+    group_settings.RULE,
+    cluster_replacement.RULE,
+    removed_groups.RULE,
+    empty_new_groups.RULE,
+    autoscaling_role.RULE,
+    slurm_way_back.RULE,
+    file_system_replacement.RULE,
+    subnet_ranges.RULE,
+)
+"""All rules about updates, in the order in which reports list them."""
+
 
 def rule(rule_id: str) -> Rule:
     """Look a rule up.
@@ -89,3 +112,18 @@ def rule(rule_id: str) -> Rule:
         if found.id == rule_id:
             return found
     raise LookupError(f"no rule {rule_id!r}; rules: {', '.join(found.id for found in RULES)}")
+
+
+def update_rule(rule_id: str) -> UpdateRule:
+    """Look a rule about updates up.
+
+    Args:
+        rule_id: Such as ``GroupSettings``.
+
+    Raises:
+        LookupError: If there is no such rule.
+    """
+    for found in UPDATE_RULES:
+        if found.id == rule_id:
+            return found
+    raise LookupError(f"no update rule {rule_id!r}; rules: {', '.join(found.id for found in UPDATE_RULES)}")

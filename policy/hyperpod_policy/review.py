@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hyperpod_policy.choices import World
 from hyperpod_policy.documents import Document
 from hyperpod_policy.report import Finding, Report
-from hyperpod_policy.rule import Rule, Verdict
+from hyperpod_policy.rule import Promise, Rule, Verdict
 from hyperpod_policy.template import Template
 
 MAX_WORLDS: Final = 64
@@ -41,11 +41,41 @@ def review(
     Returns:
         Every rule's answers; none for a template without a HyperPod cluster.
     """
-    documents: Sequence[Document]
+    documents = documents_of(template, region=region, account=account, parameters=parameters, file=file)
+    if rules is None:
+        from hyperpod_policy.registry import RULES
+
+        rules = RULES
+    applied = tuple(rules)
+
+    def judge(world: World) -> Iterable[tuple[Promise, Verdict]]:
+        subject = Template(documents, world=world)
+        return ((rule, verdict) for rule in applied for verdict in rule.check(subject))
+
+    return judged_in_all_worlds(judge, documents)
+
+
+def documents_of(
+    template: Mapping[str, Any] | Document | Sequence[Document],
+    *,
+    region: str | None = None,
+    account: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    file: str | None = None,
+) -> Sequence[Document]:
+    """Return a template as documents.
+
+    Args:
+        template: A decoded template, or documents, which are returned as they are.
+        region: Region of a decoded template. By default unknown.
+        account: Account id of a decoded template. By default unknown.
+        parameters: Parameter values of a decoded template, by name. By default those the template tells.
+        file: File a decoded template was read from. By default none.
+    """
     if isinstance(template, Document):
-        documents = (template,)
-    elif isinstance(template, Mapping):
-        documents = (
+        return (template,)
+    if isinstance(template, Mapping):
+        return (
             Document(
                 body=template,
                 file=file,
@@ -54,29 +84,31 @@ def review(
                 parameters={} if parameters is None else parameters,
             ),
         )
-    else:
-        documents = tuple(template)
-    if rules is None:
-        from hyperpod_policy.registry import RULES
+    return tuple(template)
 
-        rules = RULES
-    answers: dict[Hashable, tuple[Rule, Verdict, list[str]]] = {}
+
+def judged_in_all_worlds(
+    judge: Callable[[World], Iterable[tuple[Promise, Verdict]]], documents: Sequence[Document]
+) -> Report:
+    """Judge what templates leave open under every combination of values, up to `MAX_WORLDS` of them.
+
+    Args:
+        judge: Yields all answers for one combination.
+        documents: What is judged, to say which parts of it could not be read.
+    """
+    answers: dict[Hashable, tuple[Promise, Verdict, list[str]]] = {}
     reviewed = 0
     start = World()
     seen: set[frozenset[tuple[Hashable, Hashable]]] = {_identity(start)}
     waiting = deque([start])
     while waiting and reviewed < MAX_WORLDS:
         world = waiting.popleft()
-        subject = Template(documents, world=world)
-        here: dict[Hashable, tuple[Rule, Verdict]] = {}
-        for rule in rules:
-            for verdict in rule.check(subject):
-                here[rule.id, verdict.resource.key, verdict.path, verdict.outcome, verdict.found] = (
-                    rule,
-                    verdict,
-                )
-        for key, (rule, verdict) in here.items():
-            answers.setdefault(key, (rule, verdict, []))[2].append(str(world))
+        here: dict[Hashable, tuple[Promise, Verdict]] = {}
+        for promise, verdict in judge(world):
+            answer = (promise.id, verdict.resource.key, verdict.path, verdict.outcome, verdict.found)
+            here[answer] = (promise, verdict)
+        for answered, (promise, verdict) in here.items():
+            answers.setdefault(answered, (promise, verdict, []))[2].append(str(world))
         reviewed += 1
         for neighbour in world.neighbours():
             identity = _identity(neighbour)
@@ -84,8 +116,8 @@ def review(
                 seen.add(identity)
                 waiting.append(neighbour)
     findings = tuple(
-        _finding(rule, verdict, worlds, everywhere=len(worlds) == reviewed)
-        for rule, verdict, worlds in answers.values()
+        _finding(promise, verdict, worlds, everywhere=len(worlds) == reviewed)
+        for promise, verdict, worlds in answers.values()
     )
     limits = [*_unread(documents)]
     if waiting:
@@ -100,7 +132,7 @@ def _identity(world: World) -> frozenset[tuple[Hashable, Hashable]]:
     return frozenset((key, str(value)) for key, value in world.decided.items())
 
 
-def _finding(rule: Rule, verdict: Verdict, worlds: Sequence[str], *, everywhere: bool) -> Finding:
+def _finding(rule: Promise, verdict: Verdict, worlds: Sequence[str], *, everywhere: bool) -> Finding:
     when = ""
     if not everywhere:
         when = worlds[0] if worlds[0] else "parameters and conditions have their defaults"

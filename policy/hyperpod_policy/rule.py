@@ -37,8 +37,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One promise that a template keeps or breaks.
+class Promise:
+    """What a rule promises, and what a reader of a finding needs to know.
 
     Attributes:
         id: Name by which it is acknowledged.
@@ -47,7 +47,6 @@ class Rule:
         why: What goes wrong otherwise.
         fix: How to mend it.
         source: Where AWS says so.
-        check: Yields a verdict for each resource the rule speaks about, and none where it has nothing to say.
     """
 
     id: str
@@ -56,6 +55,16 @@ class Rule:
     why: str
     fix: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Promise):
+    """One promise that a template keeps or breaks.
+
+    Attributes:
+        check: Yields a verdict for each resource the rule speaks about, and none where it has nothing to say.
+    """
+
     check: Callable[[Template], Iterable[Verdict]]
 
 

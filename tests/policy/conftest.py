@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_policy import Report, review
-from hyperpod_policy.registry import rule
+from hyperpod_policy import Report, compare, review
+from hyperpod_policy.registry import rule, update_rule
 
 Template = dict[str, Any]
 
@@ -404,5 +404,21 @@ def judge() -> Callable[..., Report]:
 
     def apply(rule_id: str, template: Template, **more: Any) -> Report:
         return review(template, rules=[rule(rule_id)], **more)
+
+    return apply
+
+
+@pytest.fixture
+def baseline(template: Template) -> Template:
+    """What was deployed from the compliant template."""
+    return copy.deepcopy(template)
+
+
+@pytest.fixture
+def judge_update() -> Callable[..., Report]:
+    """Judge the way from a baseline to a template by one rule."""
+
+    def apply(rule_id: str, baseline: Template, template: Template, **more: Any) -> Report:
+        return compare(baseline, template, rules=[update_rule(rule_id)], **more)
 
     return apply

@@ -1,0 +1,1 @@
+"""Rules about updates of a stack."""
