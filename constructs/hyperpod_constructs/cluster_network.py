@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -16,16 +17,24 @@ from constructs import Construct, Dependable, DependencyGroup, IConstruct, IDepe
 
 from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.argument_kinds import SUBNET, VPC, check_kind
+from hyperpod_constructs.cluster_endpoints import ClusterEndpoints, check_endpoint_choice
 from hyperpod_constructs.inline_handler import InlineHandler, resource_arn
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_model.checks.addresses import (
     PUBLIC_SUBNET_PREFIX_LENGTH,
-    bottom_subnet,
     check_address_budget,
     check_subnet_ranges,
-    top_subnet,
+)
+from hyperpod_model.checks.kubernetes import check_control_plane_zones
+from hyperpod_model.checks.subnet_layout import (
+    CONTROL_PLANE_SUBNET_PREFIX_LENGTH,
+    CONTROL_PLANE_ZONES,
+    ENDPOINT_SUBNET_PREFIX_LENGTH,
+    SubnetLayout,
+    check_subnet_layout,
+    lay_out_subnets,
 )
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.faults import UNKNOWN, Fault
@@ -54,11 +63,15 @@ class ClusterNetworkBase(Construct):
         vpc: The VPC. Whatever depends on it waits for the way out to work.
         accelerator_subnet: The private subnet of all nodes.
         accelerator_subnet_cidr: Its IPv4 range. None where it is not known.
+        control_plane_subnets: Private subnets for an EKS control plane. Empty where none are made.
+        endpoints: The VPC endpoints of an isolated network. None for another, or one that is not ours.
     """
 
     vpc: ec2.IVpc
     accelerator_subnet: ec2.ISubnet
     accelerator_subnet_cidr: str | None
+    control_plane_subnets: tuple[ec2.ISubnet, ...] = ()
+    endpoints: ClusterEndpoints | None = None
 
     def check_capacity(
         self,
@@ -101,7 +114,7 @@ class ClusterNetworkBase(Construct):
 
 
 class ClusterNetwork(ClusterNetworkBase):
-    """A VPC with one private subnet for all nodes in one zone, and a NAT gateway as its way out.
+    """A VPC with one private subnet for all nodes in one zone, and a NAT gateway or endpoints as its way out.
 
     The zone is pinned by id, so no look-up in the account is needed: the stack may be bound to an environment
     or to none. Subnets are L1 resources; other constructs get an ``IVpc`` and depend on routes, NAT gateway
@@ -122,6 +135,17 @@ class ClusterNetwork(ClusterNetworkBase):
       that: the group comes with the VPC, and a template can add rules to it but not take any away. The rules
       go once, when the VPC is made; a drift afterwards is for AWS Config.
 
+    With ``isolated`` there is no NAT gateway, no internet gateway and no public subnet, and no route leaves
+    the VPC but that of the S3 gateway endpoint. Nodes reach the AWS services that their orchestrator needs
+    through ``endpoints``; see ``ClusterEndpoints`` for what those let through. The interface endpoints stand
+    in a subnet of their own, so that they take no address from the nodes. What nodes install comes from the
+    account's buckets and registries then. Custom resources of this library run outside the VPC and are not
+    affected. Give the nodes an ``EfaSecurityGroup(https_egress=False)`` with ``allow_endpoints(...)``.
+
+    With ``control_plane_availability_zone_ids`` there are two private subnets for the network interfaces of
+    an EKS control plane, which EKS asks for in two zones, while accelerators stay in one. They share the
+    nodes' route table.
+
     Args:
         scope: Parent of the construct.
         id: Id within the parent.
@@ -129,9 +153,21 @@ class ClusterNetwork(ClusterNetworkBase):
             reservation. Names such as ``us-west-2a`` are refused.
         vpc_cidr: IPv4 range of the VPC. Default ``10.0.0.0/16``.
         accelerator_subnet_prefix_length: Prefix length of the nodes' subnet, 16 to 28. Default 17, half of
-            the default VPC, 32,763 usable addresses. Neither zone nor prefix lengths can be changed later:
-            CloudFormation creates the new subnet first, and its range overlaps that of the old one.
-        public_subnet_prefix_length: Prefix length of the NAT gateway's subnet, 16 to 28. Default 24.
+            the default VPC, 32,763 usable addresses. Neither zone, prefix lengths nor ``isolated`` can be
+            changed later: CloudFormation creates the new subnet first, and its range overlaps that of the old
+            one.
+        public_subnet_prefix_length: Prefix length of the NAT gateway's subnet, 16 to 28. Default 24. Not used
+            in an isolated network.
+        isolated: Whether the VPC has endpoints in place of a way to the internet. Default False.
+        orchestrator: ``slurm`` or ``eks``: which endpoints an isolated network gets. Default ``eks`` with
+            control-plane zones, else ``slurm``.
+        optional_endpoints: Services that get an endpoint besides those that the orchestrator requires, such
+            as ``fsx``. Only in an isolated network. None by default.
+        endpoint_subnet_prefix_length: Prefix length of the endpoints' subnet in an isolated network, 16 to
+            28. Default 24.
+        control_plane_availability_zone_ids: Ids of two zones for an EKS control plane. None by default: no
+            such subnets.
+        control_plane_subnet_prefix_length: Prefix length of each, 24 to 28. Default 24.
         flow_log_bucket: Bucket for flow logs. None sends them to CloudWatch Logs.
         flow_log_retention: How long CloudWatch Logs keeps them. Default one year. Not used with a bucket.
         flow_log_key: KMS key of the log group. Default a new one with rotation. The key's policy must let
@@ -150,14 +186,28 @@ class ClusterNetwork(ClusterNetworkBase):
         vpc_cidr: str = "10.0.0.0/16",
         accelerator_subnet_prefix_length: int = 17,
         public_subnet_prefix_length: int = PUBLIC_SUBNET_PREFIX_LENGTH,
+        isolated: bool = False,
+        orchestrator: Literal["slurm", "eks"] | None = None,
+        optional_endpoints: Sequence[str] = (),
+        endpoint_subnet_prefix_length: int = ENDPOINT_SUBNET_PREFIX_LENGTH,
+        control_plane_availability_zone_ids: Sequence[str] = (),
+        control_plane_subnet_prefix_length: int = CONTROL_PLANE_SUBNET_PREFIX_LENGTH,
         flow_log_bucket: s3.IBucket | None = None,
         flow_log_retention: logs.RetentionDays = logs.RetentionDays.ONE_YEAR,
         flow_log_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, id)
         self._check_zone(availability_zone_id)
-        accelerator_cidr, public_cidr = self._subnet_ranges(
-            vpc_cidr, accelerator_subnet_prefix_length, public_subnet_prefix_length
+        zones = self._check_control_plane_zones(control_plane_availability_zone_ids)
+        if orchestrator is None:
+            orchestrator = "eks" if zones else "slurm"
+        self._check_endpoints(isolated, orchestrator, optional_endpoints)
+        front_length = endpoint_subnet_prefix_length if isolated else public_subnet_prefix_length
+        ranges = self._subnet_ranges(
+            vpc_cidr,
+            accelerator_subnet_prefix_length,
+            ("endpoint_subnet_prefix_length" if isolated else "public_subnet_prefix_length", front_length),
+            control_plane_subnet_prefix_length if zones else None,
         )
         self._vpc = ec2.CfnVPC(
             self,
@@ -167,66 +217,92 @@ class ClusterNetwork(ClusterNetworkBase):
             enable_dns_hostnames=True,
             tags=self._name_tag(),
         )
-        accelerator = self._add_subnet("Accelerator", accelerator_cidr, availability_zone_id)
-        public = self._add_subnet("Public", public_cidr, availability_zone_id)
+        accelerator = self._add_subnet("Accelerator", ranges.accelerator, availability_zone_id)
+        front = self._add_subnet("Endpoint" if isolated else "Public", ranges.front, availability_zone_id)
         accelerator_routes, accelerator_association = self._add_route_table("Accelerator", accelerator)
-        public_routes, public_association = self._add_route_table("Public", public)
-        attachment = self._add_internet_gateway()
-        public_route = ec2.CfnRoute(
-            self,
-            "PublicInternetRoute",
-            route_table_id=public_routes.ref,
-            destination_cidr_block="0.0.0.0/0",
-            gateway_id=attachment.internet_gateway_id,
-        )
-        public_route.node.add_dependency(attachment)
-        nat_gateway = self._add_nat_gateway(public, after=(attachment, public_route, public_association))
-        accelerator_route = ec2.CfnRoute(
-            self,
-            "AcceleratorInternetRoute",
-            route_table_id=accelerator_routes.ref,
-            destination_cidr_block="0.0.0.0/0",
-            nat_gateway_id=nat_gateway.ref,
-        )
-        s3_endpoint = ec2.CfnVPCEndpoint(
-            self,
-            "S3Endpoint",
-            vpc_id=self._vpc.ref,
-            vpc_endpoint_type="Gateway",
-            service_name=f"com.amazonaws.{Aws.REGION}.s3",
-            route_table_ids=[accelerator_routes.ref],
-            tags=self._name_tag("s3"),
-        )
+        public_routes: ec2.CfnRouteTable | None = None
+        out: list[IConstruct] = []
+        if not isolated:
+            public_routes, out = self._add_way_out(accelerator_routes, front)
+            s3_endpoint = ec2.CfnVPCEndpoint(
+                self,
+                "S3Endpoint",
+                vpc_id=self._vpc.ref,
+                vpc_endpoint_type="Gateway",
+                service_name=f"com.amazonaws.{Aws.REGION}.s3",
+                route_table_ids=[accelerator_routes.ref],
+                tags=self._name_tag("s3"),
+            )
+            out.append(s3_endpoint)
+        control_plane = [
+            self._add_control_plane_subnet(number, cidr, zone, accelerator_routes)
+            for number, (zone, cidr) in enumerate(zip(zones, ranges.control_plane, strict=True), start=1)
+        ]
         ready: list[IConstruct] = [
             accelerator_association,
-            accelerator_route,
-            public_association,
-            public_route,
-            nat_gateway,
-            s3_endpoint,
+            *out,
+            *(association for _, association in control_plane),
             *self._add_network_acl(accelerator),
         ]
-        self.accelerator_subnet_cidr = accelerator_cidr
-        self.vpc = ec2.Vpc.from_vpc_attributes(
+        self.accelerator_subnet_cidr = ranges.accelerator
+        vpc = partial(
+            ec2.Vpc.from_vpc_attributes,
             self,
             "Vpc",
             vpc_id=self._vpc.ref,
             vpc_cidr_block=vpc_cidr,
             availability_zones=[accelerator.attr_availability_zone],
-            private_subnet_ids=[accelerator.ref],
-            private_subnet_names=["Accelerator"],
-            private_subnet_route_table_ids=[accelerator_routes.ref],
-            private_subnet_ipv4_cidr_blocks=[accelerator_cidr],
-            public_subnet_ids=[public.ref],
-            public_subnet_names=["Public"],
-            public_subnet_route_table_ids=[public_routes.ref],
-            public_subnet_ipv4_cidr_blocks=[public_cidr],
         )
-        (self.accelerator_subnet,) = self.vpc.private_subnets
-        (self.public_subnet,) = self.vpc.public_subnets
+        if public_routes is None:
+            self.vpc = vpc(
+                isolated_subnet_ids=[accelerator.ref],
+                isolated_subnet_names=["Accelerator"],
+                isolated_subnet_route_table_ids=[accelerator_routes.ref],
+                isolated_subnet_ipv4_cidr_blocks=[ranges.accelerator],
+            )
+        else:
+            self.vpc = vpc(
+                private_subnet_ids=[accelerator.ref],
+                private_subnet_names=["Accelerator"],
+                private_subnet_route_table_ids=[accelerator_routes.ref],
+                private_subnet_ipv4_cidr_blocks=[ranges.accelerator],
+                public_subnet_ids=[front.ref],
+                public_subnet_names=["Public"],
+                public_subnet_route_table_ids=[public_routes.ref],
+                public_subnet_ipv4_cidr_blocks=[ranges.front],
+            )
+        (self.accelerator_subnet,) = self.vpc.isolated_subnets if isolated else self.vpc.private_subnets
+        self.public_subnet: ec2.ISubnet | None = None if isolated else self.vpc.public_subnets[0]
+        self.control_plane_subnets = tuple(
+            ec2.Subnet.from_subnet_attributes(
+                self,
+                f"ControlPlane{number}",
+                subnet_id=made.ref,
+                availability_zone=made.attr_availability_zone,
+                ipv4_cidr_block=cidr,
+                route_table_id=accelerator_routes.ref,
+            )
+            for number, ((made, _), cidr) in enumerate(
+                zip(control_plane, ranges.control_plane, strict=True), start=1
+            )
+        )
+        if isolated:
+            self.endpoints = ClusterEndpoints(
+                self,
+                "Endpoints",
+                vpc=self.vpc,
+                subnets=[ec2.Subnet.from_subnet_id(self, "EndpointSubnetReference", front.ref)],
+                route_table_ids=[accelerator_routes.ref],
+                client_cidrs=[ranges.accelerator, *ranges.control_plane],
+                orchestrator=orchestrator,
+                optional_services=optional_endpoints,
+            )
+            ready += [self.endpoints.gateway, *self.endpoints.interface_endpoints.values()]
         _wait_for(self.vpc, ready)
-        _wait_for(self.accelerator_subnet, ready)
-        _wait_for(self.public_subnet, [public_association, public_route])
+        for subnet in (self.accelerator_subnet, *self.control_plane_subnets):
+            _wait_for(subnet, ready)
+        if self.public_subnet is not None:
+            _wait_for(self.public_subnet, out[:2])
         self.flow_log_group: logs.LogGroup | None = None
         if flow_log_bucket is None:
             self._log_flows_to_cloud_watch(flow_log_retention, flow_log_key)
@@ -277,26 +353,101 @@ class ClusterNetwork(ClusterNetworkBase):
         for warning in self._refuse(fault._replace(path=("availability_zone_id",)) for fault in faults):
             Annotations.of(self).add_warning_v2(UNLISTED_ZONE_WARNING, str(warning))
 
-    def _subnet_ranges(self, vpc_cidr: str, accelerator_length: int, public_length: int) -> tuple[str, str]:
-        lengths = {
-            "accelerator_subnet_prefix_length": accelerator_length,
-            "public_subnet_prefix_length": public_length,
-        }
+    def _check_control_plane_zones(self, zones: Sequence[str]) -> tuple[str, ...]:
+        path = ("control_plane_availability_zone_ids",)
+        if isinstance(zones, str) or not isinstance(zones, Sequence):
+            self._refuse([Fault(path, f"must be a list of two Availability Zone ids, got {zones!r}")])
+        if not zones:
+            return ()
+        faults = check_control_plane_zones(
+            [known(zone) for zone in zones], region=known(Stack.of(self).region)
+        )
+        for warning in self._refuse(fault._replace(path=(*path, *fault.path)) for fault in faults):
+            Annotations.of(self).add_warning_v2(UNLISTED_ZONE_WARNING, str(warning))
+        return tuple(zones)
+
+    def _check_endpoints(self, isolated: bool, orchestrator: str, services: Sequence[str]) -> None:
+        faults = [
+            fault._replace(path=("optional_endpoints", *fault.path[1:]))
+            if fault.path[0] == "optional_services"
+            else fault
+            for fault in check_endpoint_choice(orchestrator, services)
+        ]
+        if not isinstance(isolated, bool):
+            # A specification's "false" would be true.
+            faults.append(Fault(("isolated",), f"must be True or False, got {isolated!r}"))
+        elif services and not isolated:
+            faults.append(
+                Fault(
+                    ("optional_endpoints",),
+                    f"needs isolated=True, got {', '.join(map(str, services))} in a network with a NAT "
+                    "gateway; leave them out, or add endpoints to network.vpc",
+                )
+            )
+        self._refuse(faults)
+
+    def _subnet_ranges(
+        self,
+        vpc_cidr: str,
+        accelerator_length: int,
+        front: tuple[str, int],
+        control_plane_length: int | None,
+    ) -> SubnetLayout:
+        lengths = {"accelerator_subnet_prefix_length": accelerator_length, front[0]: front[1]}
+        if control_plane_length is not None:
+            lengths["control_plane_subnet_prefix_length"] = control_plane_length
         self._refuse(
             Fault((name,), "must be known at synthesis, got a token; ranges cannot be computed at deployment")
             for name, length in lengths.items()
             if Token.is_unresolved(length)
         )
-        self._refuse(check_subnet_ranges(vpc_cidr=known(vpc_cidr), prefix_lengths=lengths))
+        self._refuse(
+            check_subnet_layout(
+                vpc_cidr=known(vpc_cidr),
+                accelerator_subnet_prefix_length=accelerator_length,
+                front=front,
+                control_plane_subnet_prefix_length=control_plane_length,
+            )
+        )
         if not Token.is_unresolved(vpc_cidr):
-            return (
-                top_subnet(vpc_cidr=vpc_cidr, prefix_length=accelerator_length),
-                bottom_subnet(vpc_cidr=vpc_cidr, prefix_length=public_length),
+            return lay_out_subnets(
+                vpc_cidr=vpc_cidr,
+                accelerator_subnet_prefix_length=accelerator_length,
+                front_prefix_length=front[1],
+                control_plane_subnet_prefix_length=control_plane_length,
             )
         # Fn::Cidr cannot count from the top of a range it does not know: take the second block of the size.
-        return (
-            Fn.select(1, Fn.cidr(vpc_cidr, 2, str(32 - accelerator_length))),
-            Fn.select(0, Fn.cidr(vpc_cidr, 1, str(32 - public_length))),
+        return SubnetLayout(
+            accelerator=Fn.select(1, Fn.cidr(vpc_cidr, 2, str(32 - accelerator_length))),
+            front=Fn.select(0, Fn.cidr(vpc_cidr, 1, str(32 - front[1]))),
+            control_plane=self._control_plane_of_unknown_range(
+                vpc_cidr, accelerator_length, front, control_plane_length
+            ),
+        )
+
+    def _control_plane_of_unknown_range(
+        self, vpc_cidr: str, accelerator_length: int, front: tuple[str, int], length: int | None
+    ) -> tuple[str, ...]:
+        """The beginnings of the second and third block of the larger size, below the accelerator subnet."""
+        if length is None:
+            return ()
+        block = min(front[1], length)
+        blocks = CONTROL_PLANE_ZONES + 1
+        if blocks * 2 ** (32 - block) > 2 ** (32 - accelerator_length):
+            self._refuse(
+                [
+                    Fault(
+                        ("accelerator_subnet_prefix_length",),
+                        f"must leave room for {front[0]} /{front[1]} and {CONTROL_PLANE_ZONES} x "
+                        f"control_plane_subnet_prefix_length /{length} before it where vpc_cidr is a token, "
+                        f"got {accelerator_length}; use {block - 2} or shorter, or a literal vpc_cidr",
+                    )
+                ]
+            )
+        found = Fn.cidr(vpc_cidr, blocks, str(32 - block))
+        return tuple(
+            Fn.select(0, Fn.cidr(Fn.select(number, found), 1, str(32 - length)))
+            for number in range(1, blocks)
         )
 
     def _name_tag(self, suffix: str | None = None) -> list[CfnTag]:
@@ -324,6 +475,42 @@ class ClusterNetwork(ClusterNetworkBase):
             self, f"{name}RouteTableAssociation", route_table_id=table.ref, subnet_id=subnet.ref
         )
         return table, association
+
+    def _add_control_plane_subnet(
+        self, number: int, cidr: str, availability_zone_id: str, routes: ec2.CfnRouteTable
+    ) -> tuple[ec2.CfnSubnet, ec2.CfnSubnetRouteTableAssociation]:
+        subnet = self._add_subnet(f"ControlPlane{number}", cidr, availability_zone_id)
+        association = ec2.CfnSubnetRouteTableAssociation(
+            self,
+            f"ControlPlane{number}RouteTableAssociation",
+            route_table_id=routes.ref,
+            subnet_id=subnet.ref,
+        )
+        return subnet, association
+
+    def _add_way_out(
+        self, accelerator_routes: ec2.CfnRouteTable, public: ec2.CfnSubnet
+    ) -> tuple[ec2.CfnRouteTable, list[IConstruct]]:
+        """The internet gateway behind the public subnet and the NAT gateway behind that of the nodes."""
+        public_routes, public_association = self._add_route_table("Public", public)
+        attachment = self._add_internet_gateway()
+        public_route = ec2.CfnRoute(
+            self,
+            "PublicInternetRoute",
+            route_table_id=public_routes.ref,
+            destination_cidr_block="0.0.0.0/0",
+            gateway_id=attachment.internet_gateway_id,
+        )
+        public_route.node.add_dependency(attachment)
+        nat_gateway = self._add_nat_gateway(public, after=(attachment, public_route, public_association))
+        accelerator_route = ec2.CfnRoute(
+            self,
+            "AcceleratorInternetRoute",
+            route_table_id=accelerator_routes.ref,
+            destination_cidr_block="0.0.0.0/0",
+            nat_gateway_id=nat_gateway.ref,
+        )
+        return public_routes, [public_association, public_route, nat_gateway, accelerator_route]
 
     def _add_internet_gateway(self) -> ec2.CfnVPCGatewayAttachment:
         gateway = ec2.CfnInternetGateway(self, "InternetGateway", tags=self._name_tag())

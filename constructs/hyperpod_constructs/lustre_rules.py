@@ -29,7 +29,7 @@ def allow_between(
         The construct that holds the rules. Asked again for the same pair, the same construct.
     """
     kind = "Efa" if all_traffic else "Lustre"
-    scope, scope_id = _place(file_system, f"{kind}Rules{_name(clients, beside=file_system)}")
+    scope, scope_id = _place(file_system, f"{kind}Rules{group_name(clients, beside=file_system)}")
     existing = scope.node.try_find_child(scope_id)
     if isinstance(existing, Construct):
         return existing
@@ -82,10 +82,10 @@ def _place(group: ec2.ISecurityGroup, id: str) -> tuple[Construct, str]:
     """The group, or its stack for an imported one, which jsii hands out as an interface without children."""
     if isinstance(group, Construct):
         return group, id
-    return Stack.of(group), f"{_name(group, beside=group)}{id}"
+    return Stack.of(group), f"{group_name(group, beside=group)}{id}"
 
 
-def _name(group: ec2.ISecurityGroup, *, beside: ec2.ISecurityGroup) -> str:
+def group_name(group: ec2.ISecurityGroup, *, beside: ec2.ISecurityGroup) -> str:
     """The group's path within its stack, with the stack's id only where the stacks differ.
 
     Logical ids then stay the same wherever in an app the stack stands.

@@ -1,0 +1,40 @@
+"""An OpenZFS file system that HyperPod mounts on the nodes of one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_constructs.cluster_properties import without_absent
+from hyperpod_constructs.value_faults import refuse_value, shape_faults
+from hyperpod_model.catalog.cluster_request import instance_group
+
+_PROPS = {"DnsName": "dns_name", "MountPath": "mount_path"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenZfsMount:
+    """An existing FSx for OpenZFS file system, for home directories say, and where nodes have it.
+
+    HyperPod mounts file systems where it configures Slurm, at most one OpenZFS file system a group. Nodes
+    need a way to it over NFS: ``EfaSecurityGroup.allow_openzfs``. A change reaches only new nodes. Source:
+    SageMaker AI developer guide, HyperPod Slurm pages.
+
+    Args:
+        dns_name: DNS name, such as ``fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com``.
+        mount_path: Where nodes have it. Default: ``/home``.
+
+    Raises:
+        InvalidInputError: If a value is of another form.
+    """
+
+    dns_name: str
+    mount_path: str | None = None
+
+    def __post_init__(self) -> None:
+        model = instance_group().at("InstanceStorageConfigs", "FsxOpenZfsConfig")
+        refuse_value("OpenZFS mount", shape_faults(self.to_request(), model, _PROPS))
+
+    def to_request(self) -> dict[str, Any]:
+        """Return ``FsxOpenZfsConfig`` of a ``CreateCluster`` request."""
+        return without_absent({"DnsName": self.dns_name, "MountPath": self.mount_path})
