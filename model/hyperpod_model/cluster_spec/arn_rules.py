@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
 
 _PARTITION, _REGION, _ACCOUNT = 1, 3, 4
+_JUDGED_IN_THE_REQUEST = ("execution_role_arn", "role_arn")
 _KEY_FIELDS = ("root_volume_kms_key_arn", "secondary_volume_kms_key_arn")
 
 
@@ -24,11 +25,11 @@ def check_arns(spec: ClusterSpec) -> list[Fault]:
         spec: The specification; any of its values may be ``UNKNOWN``.
     """
     faults: list[Fault] = []
-    roles = [*_listed_roles(spec), *_execution_roles(spec)]
+    roles = [*_listed_roles(spec), *_single_roles(spec), *_execution_roles(spec)]
     for path, arn in roles:
         if names.ROLE_ARN.matches(arn):
             faults += _check_partition(spec, path, arn)
-        elif path[-1] != "execution_role_arn":  # the check on the request judges that one
+        elif path[-1] not in _JUDGED_IN_THE_REQUEST:
             faults.append(Fault(path, f"must be {names.ROLE_ARN.in_words}, got {arn!r}"))
     for path, arn in _keys(spec):
         if names.KMS_KEY_ARN.matches(arn):
@@ -48,17 +49,32 @@ def _listed_roles(spec: ClusterSpec) -> Iterator[tuple[FaultPath, str]]:
     bucket = spec.checkpoint_bucket
     if bucket is not None and known(bucket):
         lists["checkpoint_bucket", "reader_role_arns"] = bucket.reader_role_arns
+    if known(spec.eks):
+        lists["eks", "administrator_role_arns"] = spec.eks.administrator_role_arns
     for path, arns in lists.items():
         if known(arns):
             yield from (((*path, index), arn) for index, arn in enumerate(arns) if known(arn))
 
 
+def _single_roles(spec: ClusterSpec) -> Iterator[tuple[FaultPath, str]]:
+    found: dict[FaultPath, Any] = {}
+    if known(spec.eks):
+        found["eks", "kubectl_role_arn"] = spec.eks.kubectl_role_arn
+    if spec.auto_scaling is not None and known(spec.auto_scaling):
+        found["auto_scaling", "role_arn"] = spec.auto_scaling.role_arn
+    yield from ((path, arn) for path, arn in found.items() if arn is not None and known(arn))
+
+
 def _of_groups(spec: ClusterSpec, fields: tuple[str, ...]) -> list[tuple[FaultPath, str]]:
-    if not known(spec.instance_groups):
-        return []
+    kinds: dict[str, Any] = {
+        "instance_groups": spec.instance_groups,
+        "restricted_instance_groups": spec.restricted_instance_groups,
+    }
     return [
-        (("instance_groups", index, field), arn)
-        for index, group in enumerate(spec.instance_groups)
+        ((kind, index, field), arn)
+        for kind, groups in kinds.items()
+        if known(groups)
+        for index, group in enumerate(groups)
         if known(group)
         for field in fields
         if (arn := getattr(group, field)) is not None and known(arn)
@@ -104,12 +120,12 @@ def _check_accounts(roles: list[tuple[FaultPath, str]]) -> list[Fault]:
     legal = [(path, arn) for path, arn in roles if names.ROLE_ARN.matches(arn)]
     if not legal:
         return []
-    (_, group, _), first = legal[0]
+    (kind, group, _), first = legal[0]
     account = first.split(":")[_ACCOUNT]
     return [
         Fault(
             path,
-            f"is of account {other}, that of instance_groups[{group}] of account {account}; a cluster's "
+            f"is of account {other}, that of {kind}[{group}] of account {account}; a cluster's "
             "execution roles are of the cluster's own account",
         )
         for path, arn in legal

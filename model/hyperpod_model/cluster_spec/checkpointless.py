@@ -13,8 +13,8 @@ class CheckpointlessSpec(SpecModel):
     operator_version: str = Field(
         description="Version of the HyperPod training operator, such as 1.2.0 in quotes."
     )
-    framework: str = Field(description="Training framework of the jobs, such as nemo.")
-    data_format: str = Field(description="Format of the training data, such as mmap.")
+    framework: str = Field(description="Training framework of the jobs, such as Nemo.")
+    data_format: str = Field(description="Format of the training data, such as ARROW.")
     image_uri: str = Field(
         description=(
             "URI of the container image of the jobs, in a registry of a region that publishes AWS's images "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.catalog.regions import regions_with_hyperpod
@@ -31,7 +31,7 @@ from hyperpod_model.cluster_spec.restricted_instance_group import (
 from hyperpod_model.cluster_spec.rules import faults_of
 from hyperpod_model.cluster_spec.slurm import SlurmSpec
 from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
-from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec
+from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec, tiered_steps_due
 from hyperpod_model.cluster_spec.training_pods import TrainingPodsSpec
 from hyperpod_model.faults import Fault, refuse
 
@@ -43,6 +43,18 @@ class ClusterSpec(SpecModel):
         pydantic.ValidationError: If a field is wrong, or what the fields say together cannot become a working
             cluster. ``load_cluster`` reports the same with lines, as ``InvalidInputError``.
     """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"instance_groups": {"minItems": 1}}},
+                {
+                    "properties": {"restricted_instance_groups": {"minItems": 1}},
+                    "required": ["restricted_instance_groups"],
+                },
+            ]
+        }
+    )
 
     name: str = Field(
         description=(
@@ -218,8 +230,11 @@ class ClusterSpec(SpecModel):
         return faults_of(self)
 
     def steps_due(self) -> tuple[str, ...]:
-        """What the user has to do next, or should know, where deep health checks do not run throughout."""
-        return steps_due(self)
+        """What the user has to do next, or should know.
+
+        That is where deep health checks do not run throughout, and where checkpoints are tiered.
+        """
+        return (*steps_due(self), *tiered_steps_due(self.tiered_checkpointing))
 
     def deep_health_checks_of(self, group: InstanceGroupSpec) -> tuple[str, ...]:
         """Deep health checks that the nodes of a group pass: its own, else what resilience asks for.

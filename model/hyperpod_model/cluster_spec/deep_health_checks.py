@@ -13,7 +13,7 @@ from hyperpod_model.faults import UNKNOWN
 
 
 def takes_deep_health_checks(group: InstanceGroupSpec, orchestrator: Literal["slurm", "eks"]) -> bool:
-    """Whether a cluster can check the nodes of a group.
+    """Whether a cluster can check the nodes of a group, whatever type they get.
 
     Args:
         group: The group; with an instance type that the catalog lacks, nothing is known and the answer is no.

@@ -12,6 +12,7 @@ from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
 MAKES_EKS_ONLY = (
     "kubernetes_version",
     "control_plane_availability_zone_ids",
+    "control_plane_subnet_ids",
     "public_access_cidrs",
     "administrator_role_arns",
 )
@@ -53,6 +54,13 @@ class EksSpec(SpecModel):
             "items": {"type": "string", "pattern": f"^{names.ZONE_ID.pattern}$"},
         },
     )
+    control_plane_subnet_ids: Items[str] | None = Field(
+        default=None,
+        description=(
+            "IDs of existing subnets in two Availability Zones for the control plane's network interfaces, "
+            "where an EKS cluster is made in an existing network. By default none."
+        ),
+    )
     public_access_cidrs: Items[str] = Field(
         default=(),
         description=(
@@ -71,7 +79,7 @@ class EksSpec(SpecModel):
         default=DependencyChartSpec(),
         description=(
             "AWS's Helm chart of dependencies, which has to be in the EKS cluster before HyperPod: from a "
-            "folder, from oci_uri, or installed already. One of them is required."
+            "folder, from oci_uri, or installed already. Required unless orchestrator is 'slurm'."
         ),
     )
     add_on_versions: dict[str, str] = Field(

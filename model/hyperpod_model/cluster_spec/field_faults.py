@@ -84,11 +84,16 @@ def _meant_fields(error: ValidationError, model: type[BaseModel], data: Any) -> 
             above = above[step]
         fields = _model_at(model, path[:-1]).model_fields
         missing = [name for name in fields if name not in above and (*path[:-1], name) not in meant.values()]
-        required = [name for name in missing if fields[name].is_required()]
+        required = [name for name in missing if _is_expected(fields[name])]
         close = _close_field(str(path[-1]), missing, required)
         if close is not None:
             meant[path] = (*path[:-1], close)
     return meant
+
+
+def _is_expected(field: FieldInfo) -> bool:
+    """Whether a field is required, be it that another one can stand for it."""
+    return field.is_required() or "Required unless" in str(field.description)
 
 
 def _close_field(name: str, missing: list[str], required: list[str]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.catalog.fact import UnknownNameError
@@ -33,6 +33,10 @@ def _instance_type_keywords() -> dict[str, Any]:
 
 class InstanceGroupSpec(SpecModel):
     """A group of instances of one type, or of one of several types."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["instance_type"]}, {"required": ["instance_types"]}]}
+    )
 
     name: str = Field(
         description="Name of the group, unique in the cluster: letters, digits and hyphens.",

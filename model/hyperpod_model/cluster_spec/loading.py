@@ -13,9 +13,11 @@ from hyperpod_model.cluster_spec.cluster import ClusterSpec
 from hyperpod_model.cluster_spec.create_cluster_request import import_request, is_request
 from hyperpod_model.cluster_spec.field_faults import field_faults, has_field_faults, partial
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
-from hyperpod_model.faults import Fault, InvalidInputError, refuse
+from hyperpod_model.faults import Fault, FaultPath, InvalidInputError, refuse
 
 Kind = Literal["spec", "create-cluster-request"]
+
+_CHART = "Chart.yaml"
 
 
 class LoadedCluster(NamedTuple):
@@ -129,27 +131,45 @@ def _read_spec(
             spec = None
     if "region" in data and data["region"] is None:
         faults.append(Fault(("region",), "is required: the AWS region of the cluster, such as us-west-2"))
-    return faults, None if spec is None else _with_absolute_folder(spec, folder, faults)
+    if spec is not None:
+        spec = _with_absolute_scripts(spec, folder, faults)
+        spec = _with_absolute_chart(spec, folder, faults)
+    return faults, spec
 
 
-def _with_absolute_folder(spec: ClusterSpec, folder: Path, faults: list[Fault]) -> ClusterSpec:
+def _with_absolute_scripts(spec: ClusterSpec, folder: Path, faults: list[Fault]) -> ClusterSpec:
     scripts = spec.lifecycle_scripts
-    if scripts.folder is None:
+    if scripts is None or scripts.folder is None:
         return spec
-    absolute = (folder / scripts.folder).resolve()
-    if absolute.is_file():
-        message = f"{scripts.folder!r} is a file; give the folder that holds it, and its name as entry_point"
-        faults.append(Fault(("lifecycle_scripts", "folder"), message))
-    elif not absolute.is_dir():
-        faults.append(
-            Fault(
-                ("lifecycle_scripts", "folder"),
-                f"there is no folder {scripts.folder!r} in {str(folder)!r}; the path is relative to this "
-                "file",
-            )
-        )
+    path: FaultPath = ("lifecycle_scripts", "folder")
+    way_out = "give the folder that holds it, and its name as entry_point"
+    absolute = _folder(scripts.folder, folder, path, faults, way_out=way_out)
     moved = scripts.model_copy(update={"folder": str(absolute)})
     return spec.model_copy(update={"lifecycle_scripts": moved})
+
+
+def _with_absolute_chart(spec: ClusterSpec, folder: Path, faults: list[Fault]) -> ClusterSpec:
+    chart = spec.eks.dependency_chart
+    if chart.folder is None:
+        return spec
+    path: FaultPath = ("eks", "dependency_chart", "folder")
+    absolute = _folder(chart.folder, folder, path, faults, way_out=f"give the folder that holds {_CHART}")
+    if absolute.is_dir() and not (absolute / _CHART).is_file():
+        message = f"{chart.folder!r} is no Helm chart, it holds no {_CHART}; give the folder that does"
+        faults.append(Fault(path, message))
+    moved = chart.model_copy(update={"folder": str(absolute)})
+    eks = spec.eks.model_copy(update={"dependency_chart": moved})
+    return spec.model_copy(update={"eks": eks})
+
+
+def _folder(said: str, base: Path, path: FaultPath, faults: list[Fault], *, way_out: str) -> Path:
+    absolute = (base / said).resolve()
+    if absolute.is_file():
+        faults.append(Fault(path, f"{said!r} is a file; {way_out}"))
+    elif not absolute.is_dir():
+        message = f"there is no folder {said!r} in {str(base)!r}; the path is relative to this file"
+        faults.append(Fault(path, message))
+    return absolute
 
 
 def _disagreements(

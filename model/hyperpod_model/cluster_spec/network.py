@@ -70,8 +70,8 @@ class NetworkSpec(SpecModel):
         default=False,
         description=(
             "Whether the network that is made has no way to the internet: no NAT gateway, and an endpoint "
-            "for each AWS service that nodes call. Images and packages then come from registries inside AWS. By "
-            "default false."
+            "for each AWS service that nodes call. Images and packages then come from registries inside AWS. "
+            "By default false."
         ),
     )
     subnet_cidr: str | None = Field(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hyperpod_model.catalog import names
+from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.checks.addresses import (
     PUBLIC_SUBNET_PREFIX_LENGTH,
     check_address_budget,
-    check_subnet_ranges,
     file_system_addresses,
+)
+from hyperpod_model.checks.subnet_layout import (
+    CONTROL_PLANE_SUBNET_PREFIX_LENGTH,
+    ENDPOINT_SUBNET_PREFIX_LENGTH,
+    check_subnet_layout,
 )
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.known import known
@@ -20,6 +26,10 @@ from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
+
+
+_VERBS = {"isolated": "closes"}
+_BUDGET_NEEDS_A_FIGURE = "a subnet cannot grow later, so an estimate beats no check"
 
 
 def check_network(spec: ClusterSpec) -> list[Fault]:
@@ -38,7 +48,7 @@ def check_network(spec: ClusterSpec) -> list[Fault]:
         *_check_zone(spec, network),
     ]
     if known(network.subnet_ids):
-        faults += _check_existing(spec, network) if network.is_existing else _check_made(network)
+        faults += _check_existing(spec, network) if network.is_existing else _check_made(spec, network)
     return [*faults, *_check_http_egress(network), *_check_addresses(spec, network)]
 
 
@@ -49,7 +59,7 @@ def _check_zone(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
     return [fault._replace(path=("network", "availability_zone_id")) for fault in found]
 
 
-def _check_made(network: NetworkSpec) -> list[Fault]:
+def _check_made(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
     faults = []
     if network.availability_zone_id is None:
         faults.append(
@@ -66,17 +76,31 @@ def _check_made(network: NetworkSpec) -> list[Fault]:
                     ("network", name), "goes with an existing network; give subnet_ids too, or leave it out"
                 )
             )
-    ranges = check_subnet_ranges(
+    front = (
+        ("endpoint_subnet_prefix_length", ENDPOINT_SUBNET_PREFIX_LENGTH)
+        if network.isolated is True
+        else ("public_subnet_prefix_length", PUBLIC_SUBNET_PREFIX_LENGTH)
+    )
+    makes_control_plane = spec.orchestrator == "eks" and known(spec.eks) and spec.eks.cluster_arn is None
+    ranges = check_subnet_layout(
         vpc_cidr=network.vpc_cidr,
-        prefix_lengths={
-            "accelerator_subnet_prefix_length": network.accelerator_subnet_prefix_length,
-            "public_subnet_prefix_length": PUBLIC_SUBNET_PREFIX_LENGTH,
-        },
+        accelerator_subnet_prefix_length=network.accelerator_subnet_prefix_length,
+        front=front,
+        control_plane_subnet_prefix_length=(
+            CONTROL_PLANE_SUBNET_PREFIX_LENGTH if makes_control_plane else None
+        ),
     )
     return faults + [fault._replace(path=("network", *fault.path)) for fault in ranges]
 
 
 def _check_http_egress(network: NetworkSpec) -> list[Fault]:
+    if network.http_egress is True and network.isolated is True:
+        return [
+            Fault(
+                ("network", "http_egress"),
+                "opens port 80 of the internet, and the network is isolated from it; leave one out",
+            )
+        ]
     if network.security_group_ids is None or not network.http_egress:
         return []
     return [
@@ -92,7 +116,8 @@ def _check_existing(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
     faults = [
         Fault(
             ("network", name),
-            "sizes a network that is made, and subnet_ids name an existing one; leave it out",
+            f"{_VERBS.get(name, 'sizes')} a network that is made, and subnet_ids name an existing one; leave "
+            "it out",
         )
         for name in MAKES_NETWORK_ONLY
         if name in network.model_fields_set
@@ -145,17 +170,50 @@ def _check_addresses(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
     others = 0
     if known(spec.file_system) and spec.file_system is not None:
         others = file_system_addresses(spec.file_system.storage_capacity_gib)
+    if not known(spec.orchestrator):
+        return []
+    groups = [group for group in _groups_in_the_subnet(spec) if known(*group)]
     faults = check_address_budget(
-        groups=[
-            (group.name, group.instance_type, group.instance_count)
-            for group in spec.instance_groups
-            if known(group)
-        ],
-        orchestrator="slurm",
+        groups=[(name, type_name, count) for name, type_name, count, _ in groups],
+        orchestrator=spec.orchestrator,
         prefix_length=length,
         other_addresses=others,
+        addresses_per_node=_with_efa_only(groups, spec.orchestrator),
     )
     return [fault._replace(path=("network", path)) for fault in faults]
+
+
+def _groups_in_the_subnet(spec: ClusterSpec) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Name, type, count and kind of interface of each group; of several types, the hungriest."""
+    groups: list[Any] = list(spec.instance_groups)
+    groups += spec.restricted_instance_groups if known(spec.restricted_instance_groups) else ()
+    for group in groups:
+        if not known(group) or group.override_subnet_ids is not None:
+            continue
+        types = getattr(group, "named_instance_types", (group.instance_type,))
+        interface = getattr(group, "network_interface_type", None)
+        if types and known(*types):
+            yield group.name, max(types, key=_most_addresses), group.instance_count, interface
+
+
+def _most_addresses(type_name: str) -> int:
+    found = instance_types().get(type_name)
+    return 0 if found is None else found.eks_addresses.assuming(because=_BUDGET_NEEDS_A_FIGURE)
+
+
+def _with_efa_only(
+    groups: list[tuple[Any, Any, Any, Any]], orchestrator: Literal["slurm", "eks"]
+) -> dict[str, int]:
+    """Addresses of nodes whose EFA interfaces have none, for types that no group has in the other way."""
+    kinds: dict[str, set[Any]] = {}
+    for _, type_name, _, interface in groups:
+        kinds.setdefault(type_name, set()).add(interface)
+    saving = [name for name, said in kinds.items() if said == {"efa-only"} and name in instance_types()]
+    if orchestrator == "slurm":
+        return dict.fromkeys(saving, 1)
+    return {
+        name: instance_types()[name].max_pods.assuming(because=_BUDGET_NEEDS_A_FIGURE) + 1 for name in saving
+    }
 
 
 def _check_ids(ids: Any, rule: NameRule, path: FaultPath) -> list[Fault]:

@@ -5,34 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
+from hyperpod_model.catalog.cluster_request import cluster_request
+from hyperpod_model.cluster_spec.group_request import (
+    group_of,
+    group_path,
+    restricted_file_system_of,
+    restricted_file_system_path,
+    restricted_group_of,
+)
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, FaultPath
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
-    from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 
 _TOP = {
     "ClusterName": "name",
     "NodeRecovery": "node_recovery",
     "NodeProvisioningMode": "node_provisioning_mode",
     "InstanceGroups": "instance_groups",
+    "RestrictedInstanceGroups": "restricted_instance_groups",
     "Tags": "tags",
 }
-_GROUP = {
-    "InstanceGroupName": "name",
-    "InstanceType": "instance_type",
-    "InstanceCount": "instance_count",
-    "MinInstanceCount": "min_instance_count",
-    "ThreadsPerCore": "threads_per_core",
-    "TrainingPlanArn": "training_plan_arn",
-    "ImageId": "image_id",
-    "OnStartDeepHealthChecks": "deep_health_checks",
-    "ExecutionRole": "execution_role_arn",
-}
 _NETWORK = {"Subnets": "subnet_ids", "SecurityGroupIds": "security_group_ids"}
-_SLURM_GROUP = {"NodeType": "node_type", "PartitionNames": "partition_names"}
+_DATABASE = {"Endpoint": "endpoint", "Port": "port", "Name": "database_name", "SecretArn": "secret_arn"}
+_TIERED = {"Mode": "enabled", "InstanceMemoryAllocationPercentage": "memory_percentage"}
 
 
 def request_of(spec: ClusterSpec) -> dict[str, Any]:
@@ -53,7 +50,18 @@ def request_of(spec: ClusterSpec) -> dict[str, Any]:
     orchestrator = _orchestrator(spec)
     if orchestrator is not None:
         request["Orchestrator"] = orchestrator
-    request["InstanceGroups"] = _each(spec.instance_groups, lambda group: _group(spec, group))
+    if spec.instance_groups != () or spec.restricted_instance_groups == ():
+        request["InstanceGroups"] = _each(spec.instance_groups, lambda group: group_of(spec, group))
+    if spec.restricted_instance_groups != ():
+        request["RestrictedInstanceGroups"] = _each(
+            spec.restricted_instance_groups, lambda group: restricted_group_of(spec, group)
+        )
+    optional = {
+        "RestrictedInstanceGroupsConfig": _restricted_environment(spec.restricted_environment),
+        "TieredStorageConfig": _tiered_storage(spec.tiered_checkpointing),
+        **_auto_scaling(spec.auto_scaling),
+    }
+    request |= {name: value for name, value in optional.items() if value is not None}
     if not known(spec.tags):
         request["Tags"] = UNKNOWN
     elif spec.tags:
@@ -70,58 +78,36 @@ def spec_path(path: FaultPath, spec: ClusterSpec, request: Mapping[str, Any]) ->
         request: The request.
     """
     match path:
-        case ("InstanceGroups", int(index), *rest):
-            return _group_path(index, tuple(rest), spec, request["InstanceGroups"][index])
+        case ("InstanceGroups" | "RestrictedInstanceGroups" as groups, int(index), *rest):
+            at = (_TOP[groups], index)
+            group = getattr(spec, _TOP[groups])[index]
+            return at if not known(group) else group_path(at, tuple(rest), spec, group)
+        case ("RestrictedInstanceGroupsConfig", *rest):
+            return ("restricted_environment", *_restricted_environment_path(tuple(rest)))
         case ("Orchestrator", "Slurm", "SlurmConfigStrategy"):
             return ("slurm", "strategy")
+        case ("Orchestrator", "Slurm", "AccountingDatabase", *rest):
+            member = next((_DATABASE[name] for name in rest if name in _DATABASE), None)
+            return ("slurm", "accounting_database", *(() if member is None else (member,)))
+        case ("Orchestrator", "Eks", "ClusterArn"):
+            return ("eks", "cluster_arn")
         case ("Orchestrator", *_):
-            return ("slurm",)
+            return ("eks",) if spec.orchestrator == "eks" else ("slurm",)
         case ("VpcConfig", str(name), *rest) if name in _NETWORK:
             return ("network", _NETWORK[name], *rest)
         case ("VpcConfig", *_):
             return ("network",)
+        case ("TieredStorageConfig", *rest):
+            return ("tiered_checkpointing", *(_TIERED[name] for name in rest if name in _TIERED))
+        case ("AutoScaling", *rest):
+            return ("auto_scaling", *(("mode",) if rest else ()))
+        case ("ClusterRole", *_):
+            return ("auto_scaling", "role_arn")
         case ("Tags", int(index), *_):
             return ("tags", request["Tags"][index]["Key"])
         case (str(name), *rest) if name in _TOP:
             return (_TOP[name], *rest)
     return path
-
-
-def _group_path(index: int, path: FaultPath, spec: ClusterSpec, group: Mapping[str, Any]) -> FaultPath:
-    at: FaultPath = ("instance_groups", index)
-    match path:
-        case ("SlurmConfig", str(name), *rest) if name in _SLURM_GROUP:
-            return (*at, _SLURM_GROUP[name], *rest)
-        case ("SlurmConfig", *_):
-            return (*at, "node_type")
-        case ("LifeCycleConfig", *rest):
-            return _lifecycle_path(at, tuple(rest), spec.instance_groups[index])
-        case ("InstanceStorageConfigs", int(volume), *rest):
-            return _volume_path(at, group["InstanceStorageConfigs"][volume], tuple(rest))
-        case (str(name), *rest) if name in _GROUP:
-            return (*at, _GROUP[name], *rest)
-    return at
-
-
-def _lifecycle_path(at: FaultPath, path: FaultPath, group: InstanceGroupSpec) -> FaultPath:
-    own = group.lifecycle_scripts
-    for name, field, shared in (
-        ("SourceS3Uri", "source_s3_uri", "source_s3_uri"),
-        ("OnCreate", "on_create", "entry_point"),
-        ("OnInitComplete", "on_init_complete", "entry_point"),
-    ):
-        if name in path:
-            is_own = own is not None and getattr(own, field) is not None
-            return (*at, "lifecycle_scripts", field) if is_own else ("lifecycle_scripts", shared)
-    return ("lifecycle_scripts",) if own is None else (*at, "lifecycle_scripts")
-
-
-def _volume_path(at: FaultPath, volume: Mapping[str, Any], path: FaultPath) -> FaultPath:
-    if "FsxLustreConfig" in volume:
-        return ("file_system", "mount_path") if "MountPath" in path else (*at, "mounts_file_system")
-    if volume["EbsVolumeConfig"].get("RootVolume") is True:
-        return (*at, "root_volume_kms_key_arn")
-    return (*at, "secondary_volume_kms_key_arn" if "VolumeKmsKeyId" in path else "secondary_volume_size_gib")
 
 
 def _ids(ids: Any) -> Any:
@@ -137,87 +123,66 @@ def _each(items: Any, of: Any) -> Any:
 
 
 def _orchestrator(spec: ClusterSpec) -> Any:
-    if not known(_mode(spec)):
+    if not known(spec.orchestrator):
+        return UNKNOWN
+    if spec.orchestrator == "eks":
+        arn = spec.eks.cluster_arn if known(spec.eks) else UNKNOWN
+        return {"Eks": {"ClusterArn": UNKNOWN if arn is None else arn}}
+    if not known(spec.slurm) or not known(spec.slurm.mode):
         return UNKNOWN
     if spec.slurm.mode == "lifecycle":
         return None
-    strategy = spec.slurm.strategy
-    return {"Slurm": {} if strategy is None else {"SlurmConfigStrategy": strategy}}
-
-
-def _group(spec: ClusterSpec, group: InstanceGroupSpec) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "InstanceGroupName": group.name,
-        "InstanceType": group.instance_type,
-        "InstanceCount": group.instance_count,
-        "MinInstanceCount": group.min_instance_count,
-        "ExecutionRole": UNKNOWN if group.execution_role_arn is None else group.execution_role_arn,
-        "LifeCycleConfig": _lifecycle(spec, group),
-        "ThreadsPerCore": group.threads_per_core,
-        "TrainingPlanArn": group.training_plan_arn,
-        "ImageId": group.image_id,
-        "SlurmConfig": _slurm_config(spec, group),
-        "OnStartDeepHealthChecks": _nonempty(
-            deep_health_checks_of(group, spec.resilience, spec.orchestrator)
-        ),
-        "InstanceStorageConfigs": _nonempty(_storage(spec, group)),
+    strategy, database = spec.slurm.strategy, _accounting_database(spec.slurm.accounting_database)
+    return {
+        "Slurm": ({} if strategy is None else {"SlurmConfigStrategy": strategy})
+        | ({} if database is None else {"AccountingDatabase": database})
     }
-    return {name: value for name, value in made.items() if value is not None}
 
 
-def _nonempty(values: Any) -> Any:
-    if values is UNKNOWN:
+def _accounting_database(said: Any) -> Any:
+    if said is None or not known(said):
+        return said
+    values = {member: getattr(said, field) for member, field in _DATABASE.items()}
+    return {member: value for member, value in values.items() if value is not None}
+
+
+def _restricted_environment(said: Any) -> Any:
+    if said is None or not known(said):
+        return said
+    return {
+        "SharedEnvironmentConfig": {
+            "FSxLustreDeletionPolicy": said.deletion_policy,
+            "FSxLustreConfig": restricted_file_system_of(said.file_system),
+        }
+    }
+
+
+def _restricted_environment_path(path: FaultPath) -> FaultPath:
+    if "FSxLustreConfig" in path:
+        return restricted_file_system_path(path)
+    return ("deletion_policy",) if "FSxLustreDeletionPolicy" in path else ()
+
+
+def _tiered_storage(said: Any) -> Any:
+    if said is None or not known(said):
+        return said
+    if not known(said.enabled):
         return UNKNOWN
-    return list(values) if values else None
+    share = said.memory_percentage
+    return {"Mode": "Enable" if said.enabled else "Disable"} | (
+        {} if share is None else {"InstanceMemoryAllocationPercentage": share}
+    )
 
 
-def _mode(spec: ClusterSpec) -> Any:
-    return spec.slurm.mode if known(spec.slurm) else UNKNOWN
-
-
-def _slurm_config(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
-    mode = _mode(spec)
-    if mode is UNKNOWN:
-        return UNKNOWN
-    if mode == "lifecycle" or group.node_type is None:
-        return None
-    partitions = _nonempty(group.partition_names)
-    return {"NodeType": group.node_type} | ({} if partitions is None else {"PartitionNames": partitions})
-
-
-def _lifecycle(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
-    shared, own, mode = spec.lifecycle_scripts, group.lifecycle_scripts, _mode(spec)
-    if not known(shared, own, mode):
-        return UNKNOWN
-    location = shared.source_s3_uri
-    if own is not None and own.source_s3_uri is not None:
-        location = own.source_s3_uri
-    hooks: dict[str, Any] = {}
-    if own is not None and own.on_create is not None:
-        hooks["OnCreate"] = own.on_create
-    if own is not None and own.on_init_complete is not None:
-        hooks["OnInitComplete"] = own.on_init_complete
-    if not hooks:
-        hooks["OnInitComplete" if mode == "api" else "OnCreate"] = spec.entry_point
-    return {"SourceS3Uri": UNKNOWN if location is None else location, **hooks}
-
-
-def _storage(spec: ClusterSpec, group: InstanceGroupSpec) -> list[dict[str, Any]]:
-    volumes: list[dict[str, Any]] = []
-    if group.root_volume_kms_key_arn is not None:
-        volumes.append(
-            {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": group.root_volume_kms_key_arn}}
-        )
-    size = group.secondary_volume_gib
-    if size is not None:
-        key = group.secondary_volume_kms_key_arn
-        volumes.append(
-            {"EbsVolumeConfig": {"VolumeSizeInGB": size} | ({} if key is None else {"VolumeKmsKeyId": key})}
-        )
-    file_system = spec.file_system
-    if file_system is None or not known(file_system) or _mode(spec) != "api":
-        return volumes
-    if group.mounts_file_system is True:
-        mount = {"DnsName": UNKNOWN, "MountName": UNKNOWN, "MountPath": file_system.mount_path}
-        volumes.append({"FsxLustreConfig": mount})
-    return volumes
+def _auto_scaling(said: Any) -> dict[str, Any]:
+    if said is None:
+        return {}
+    if not known(said):
+        return {"AutoScaling": UNKNOWN, "ClusterRole": UNKNOWN}
+    role = said.role_arn
+    if role is None and said.mode == "Enable":
+        role = UNKNOWN
+    if said.mode is None:
+        return {"ClusterRole": role}
+    scaler = cluster_request().at("AutoScaling", "AutoScalerType").enum[0]
+    return {"AutoScaling": {"Mode": said.mode, "AutoScalerType": scaler}, "ClusterRole": role}

@@ -108,3 +108,8 @@ class RestrictedInstanceGroupSpec(SpecModel):
         default=None,
         description="A file system that the service makes for this group. By default none.",
     )
+
+    @property
+    def secondary_volume_gib(self) -> int | None:
+        """Size in GiB of the second EBS volume, None for no volume."""
+        return self.secondary_volume_size_gib

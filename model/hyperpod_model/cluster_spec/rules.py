@@ -13,6 +13,8 @@ from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.cluster_spec.arn_rules import check_arns
+from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository
+from hyperpod_model.cluster_spec.eks_rules import check_eks
 from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.request import request_of, spec_path
@@ -49,10 +51,12 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_vouched_types(spec),
         *check_network(spec),
         *_check_slurm(spec),
+        *check_eks(spec),
         *_check_resilience(spec),
         *_check_scripts(spec),
         *_check_volumes(spec),
         *_check_file_system(spec),
+        *check_data_repository(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),
         *_check_tags(spec),
@@ -96,15 +100,20 @@ def in_spec_terms(message: str) -> str:
 
 
 def _check_groups(spec: ClusterSpec) -> list[Fault]:
-    if spec.instance_groups != ():
+    if spec.instance_groups != () or spec.restricted_instance_groups != ():
         return []
     return [Fault(("instance_groups",), "is empty; a cluster has at least one group")]
 
 
 def _check_vouched_types(spec: ClusterSpec) -> list[Fault]:
-    if not known(spec.unlisted_instance_types, spec.instance_groups):
+    groups: list[Any] = []
+    for said in (spec.instance_groups, spec.restricted_instance_groups):
+        if not known(said):
+            return []
+        groups += said
+    if not known(spec.unlisted_instance_types):
         return []
-    used = {group.instance_type for group in spec.instance_groups if known(group)}
+    used = {name for group in groups if known(group) for name in _types_of(group)}
     return [
         Fault(
             ("unlisted_instance_types", index),
@@ -118,16 +127,18 @@ def _check_vouched_types(spec: ClusterSpec) -> list[Fault]:
 
 def _check_slurm(spec: ClusterSpec) -> list[Fault]:
     slurm = spec.slurm
+    if spec.orchestrator != "slurm":
+        return []
     if not known(slurm, spec.instance_groups) or not known(slurm.mode):
         return []
     if slurm.mode == "lifecycle":
-        if slurm.strategy is None:
-            return []
         return [
             Fault(
-                ("slurm", "strategy"),
+                ("slurm", field),
                 "goes with mode 'api'; in mode 'lifecycle' your scripts own slurm.conf, leave it out",
             )
+            for field in ("strategy", "accounting_database")
+            if getattr(slurm, field) is not None
         ]
     # The check on the request says the same of single groups, and nothing where no group has a node type.
     groups = [group for group in spec.instance_groups if known(group)]
@@ -148,13 +159,14 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
 
 
 def _check_resilience(spec: ClusterSpec) -> list[Fault]:
-    if not known(spec.resilience, spec.instance_groups) or spec.instance_groups == ():
+    if not known(spec.resilience, spec.instance_groups):
         return []
+    if spec.instance_groups == ():
+        return [] if not spec.restricted_instance_groups else _check_spares_of(spec, [])
     situation = spec.resilience
     requested = zip(spec.instance_groups, request_of(spec)["InstanceGroups"], strict=True)
     counted = [request for group, request in requested if not known(group) or _may_be_accelerated(group)]
-    found = check_spare_nodes(situation.spare_nodes, counted)
-    faults = [fault._replace(path=("resilience", *fault.path)) for fault in found]
+    faults = _check_spares_of(spec, counted)
     applies = situation.spare_nodes == 0 and situation.replacement_wait == "avoid"
     if (
         known(situation.spare_nodes, situation.replacement_wait)
@@ -171,18 +183,32 @@ def _check_resilience(spec: ClusterSpec) -> list[Fault]:
     return faults
 
 
+def _check_spares_of(spec: ClusterSpec, groups: list[Any]) -> list[Fault]:
+    found = check_spare_nodes(spec.resilience.spare_nodes, groups)
+    return [fault._replace(path=("resilience", *fault.path)) for fault in found]
+
+
 def _may_be_accelerated(group: InstanceGroupSpec) -> bool:
-    return (
-        group.is_accelerated
-        or len(group.known_instance_types) < len(group.named_instance_types)
-        or (not group.named_instance_types)
-    )
+    named = group.named_instance_types
+    return group.is_accelerated or not named or len(group.known_instance_types) < len(named)
+
+
+def _types_of(group: Any) -> tuple[Any, ...]:
+    types = getattr(group, "instance_types", ())
+    if not known(group.instance_type, types):
+        return (UNKNOWN,)
+    return types if group.instance_type is None else (group.instance_type, *types)
 
 
 def _check_scripts(spec: ClusterSpec) -> list[Fault]:
     faults = []
-    scripts = spec.lifecycle_scripts
-    if known(scripts) and scripts.folder is not None and scripts.source_s3_uri is not None:
+    scripts: Any = spec.lifecycle_scripts
+    if (
+        scripts is not None
+        and known(scripts)
+        and scripts.folder is not None
+        and scripts.source_s3_uri is not None
+    ):
         faults.append(
             Fault(
                 ("lifecycle_scripts", "source_s3_uri"),
@@ -190,8 +216,10 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
                 "keep one",
             )
         )
-    faults += [*_check_locations(spec), *_check_entry_point(scripts)]
-    if not known(spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
+    faults += [*_check_locations(spec), *_check_entry_point(scripts), *_check_groups_without_scripts(spec)]
+    if spec.orchestrator == "eks":
+        return [*faults, *_check_eks_scripts(spec)]
+    if not known(spec.orchestrator, spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
         return faults
     mode = spec.slurm.mode
     if mode == "lifecycle" and _uploads_own_scripts(spec):
@@ -218,8 +246,52 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
     return faults
 
 
+def _check_groups_without_scripts(spec: ClusterSpec) -> list[Fault]:
+    return [
+        Fault(
+            ("instance_groups", index, "runs_lifecycle_scripts"),
+            "is false, and lifecycle_scripts of the group name some; keep one",
+        )
+        for index, group in enumerate(spec.instance_groups if known(spec.instance_groups) else ())
+        if known(group) and group.runs_lifecycle_scripts is False and group.lifecycle_scripts is not None
+    ]
+
+
+def _check_eks_scripts(spec: ClusterSpec) -> list[Fault]:
+    scripts: Any = spec.lifecycle_scripts
+    if not known(scripts, spec.instance_groups):
+        return []
+    if scripts is not None and (scripts.folder is not None or scripts.source_s3_uri is not None):
+        return []
+    faults = []
+    if scripts is not None and scripts.entry_point is not None:
+        faults.append(
+            Fault(
+                ("lifecycle_scripts", "entry_point"),
+                "names a script, and with EKS there are none by default; give folder or source_s3_uri, or "
+                "leave it out",
+            )
+        )
+    for index, group in enumerate(spec.instance_groups):
+        own: Any = group.lifecycle_scripts if known(group) else None
+        if own is not None and known(own) and own.source_s3_uri is None:
+            faults.append(
+                Fault(
+                    ("instance_groups", index, "lifecycle_scripts", "source_s3_uri"),
+                    "is required, since the cluster has no lifecycle_scripts; or give these folder or "
+                    "source_s3_uri",
+                )
+            )
+    return faults
+
+
 def _check_entry_point(scripts: Any) -> list[Fault]:
-    if not known(scripts) or scripts.source_s3_uri is not None or not isinstance(scripts.entry_point, str):
+    if (
+        scripts is None
+        or not known(scripts)
+        or scripts.source_s3_uri is not None
+        or not isinstance(scripts.entry_point, str)
+    ):
         return []
     if "/" not in scripts.entry_point:
         return []
@@ -233,8 +305,10 @@ def _check_entry_point(scripts: Any) -> list[Fault]:
 
 
 def _uploads_own_scripts(spec: ClusterSpec) -> bool:
-    scripts = spec.lifecycle_scripts
-    if not known(scripts) or scripts.folder is not None or scripts.source_s3_uri is not None:
+    scripts: Any = spec.lifecycle_scripts
+    if not known(scripts):
+        return False
+    if scripts is not None and (scripts.folder is not None or scripts.source_s3_uri is not None):
         return False
     owns: list[Any] = [group.lifecycle_scripts if known(group) else UNKNOWN for group in spec.instance_groups]
     return any(own is None or (known(own) and own.source_s3_uri is None) for own in owns)
@@ -292,6 +366,7 @@ def _check_file_system(spec: ClusterSpec) -> list[Fault]:
         deployment_type=LUSTRE_DEPLOYMENT_TYPE,
         storage_capacity_gib=file_system.storage_capacity_gib,
         throughput_mbps_per_tib=file_system.throughput_mbps_per_tib,
+        efa_enabled=file_system.efa_enabled,
         final_backup=file_system.removal == "final-backup",
         encryption_key=True,
     )

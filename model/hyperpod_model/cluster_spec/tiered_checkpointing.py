@@ -37,3 +37,20 @@ class TieredCheckpointingSpec(SpecModel):
         ),
         json_schema_extra={"minimum": 1},
     )
+
+
+def tiered_steps_due(said: TieredCheckpointingSpec | None) -> tuple[str, ...]:
+    """Return what is left to do where checkpoints are tiered.
+
+    Args:
+        said: What the specification says, without errors.
+    """
+    if said is None or not said.enabled:
+        return ()
+    durable = (
+        "" if said.s3_interval_steps is None else f", and to the bucket every {said.s3_interval_steps} steps"
+    )
+    return (
+        "tiered_checkpointing: the memory tier saves nothing by itself; the step that is due: have the job "
+        f"write its checkpoints through the amzn-sagemaker-checkpointing package{durable}",
+    )

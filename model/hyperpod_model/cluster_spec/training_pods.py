@@ -6,11 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from hyperpod_model.catalog import names
 from hyperpod_model.cluster_spec.spec_model import SpecModel
 
 PodIdentityKind = Literal["pod-identity", "irsa"]
-
-_DNS_LABEL = {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63}
 
 
 class TrainingPodsSpec(SpecModel):
@@ -21,11 +20,17 @@ class TrainingPodsSpec(SpecModel):
             "Kubernetes namespace of the jobs. Job auto-resume of Kubeflow jobs works in kubeflow and in "
             "namespaces that begin with hyperpod."
         ),
-        json_schema_extra=_DNS_LABEL,
+        json_schema_extra={
+            "pattern": f"^(?:{names.KUBERNETES_NAMESPACE.pattern})$",
+            "maxLength": names.KUBERNETES_NAMESPACE.max_length,
+        },
     )
     service_account: str = Field(
         description="Kubernetes service account of the jobs' pods. Whoever may use it has the role.",
-        json_schema_extra={"pattern": "^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", "maxLength": 253},
+        json_schema_extra={
+            "pattern": f"^(?:{names.KUBERNETES_SERVICE_ACCOUNT.pattern})$",
+            "maxLength": names.KUBERNETES_SERVICE_ACCOUNT.max_length,
+        },
     )
     identity: PodIdentityKind = Field(
         default="pod-identity",
@@ -38,10 +43,10 @@ class TrainingPodsSpec(SpecModel):
     issuer: str | None = Field(
         default=None,
         description=(
-            "OIDC issuer of the existing EKS cluster without https://, such as "
+            "OIDC issuer of the existing EKS cluster, such as "
             "oidc.eks.us-west-2.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF, whose provider is in IAM. "
             "Required for 'irsa' with eks.cluster_arn. By default the provider of the EKS cluster that is "
             "made."
         ),
-        json_schema_extra={"pattern": "^oidc\\.eks\\.[a-z0-9-]+\\.[a-z0-9.]+/id/[0-9A-F]+$"},
+        json_schema_extra={"pattern": f"^(?:https://)?(?:{names.OIDC_ISSUER.pattern})$"},
     )

@@ -142,7 +142,7 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
         (valid(("llm-train", "[a]")), "name", 1, r"must be text, got a list$"),
         (valid(more="node_recovery: off\n"), "node_recovery", 15, r"got the boolean false$"),
         (valid(more="node_recovery: automatic\n"), "node_recovery", 15, r"did you mean 'Automatic'"),
-        (valid(more="orchestrator: eks\n"), "orchestrator", 15, r"must be one of 'slurm', got 'eks'"),
+        (valid(more="orchestrator: ecs\n"), "orchestrator", 15, r"must be one of 'slurm', 'eks', got 'ecs'"),
         (
             valid(more="checkpoint_buckets: {}\n"),
             "checkpoint_buckets",

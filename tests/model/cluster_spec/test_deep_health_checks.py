@@ -38,24 +38,41 @@ def group(instance_type: str = "ml.p5.48xlarge", **fields: object) -> InstanceGr
     ],
 )
 def test_the_situation_chooses(resilience: ResilienceSpec, checks: tuple[str, ...]) -> None:
-    assert deep_health_checks_of(group(), resilience) == checks
+    assert deep_health_checks_of(group(), resilience, "slurm") == checks
 
 
 @pytest.mark.parametrize("instance_type", ["ml.m5.large", "ml.trn1.32xlarge", "ml.unknown.large"])
 def test_slurm_checks_gpus_only(instance_type: str) -> None:
-    assert deep_health_checks_of(group(instance_type), ResilienceSpec()) == ()
+    assert deep_health_checks_of(group(instance_type), ResilienceSpec(), "slurm") == ()
+
+
+def test_eks_checks_trainium_too() -> None:
+    assert deep_health_checks_of(group("ml.trn1.32xlarge"), ResilienceSpec(), "eks") == BOTH
+    assert deep_health_checks_of(group("ml.m5.large"), ResilienceSpec(), "eks") == ()
+
+
+def test_a_flexible_group_is_checked_where_each_of_its_types_is() -> None:
+    both = InstanceGroupSpec(
+        name="a", instance_types=("ml.p5.48xlarge", "ml.trn1.32xlarge"), instance_count=2
+    )
+    assert deep_health_checks_of(both, ResilienceSpec(), "eks") == BOTH
+    assert deep_health_checks_of(both, ResilienceSpec(), "slurm") == ()
 
 
 def test_a_group_has_its_own_way() -> None:
     off = ResilienceSpec(replacement_wait="intolerable")
-    assert deep_health_checks_of(group(deep_health_checks=("InstanceStress",)), off) == ("InstanceStress",)
-    assert deep_health_checks_of(group(deep_health_checks=()), ResilienceSpec()) == ()
+    assert deep_health_checks_of(group(deep_health_checks=("InstanceStress",)), off, "slurm") == (
+        "InstanceStress",
+    )
+    assert deep_health_checks_of(group(deep_health_checks=()), ResilienceSpec(), "slurm") == ()
 
 
 def test_an_unknown_situation_leaves_the_checks_unknown() -> None:
-    assert deep_health_checks_of(group(), UNKNOWN) is UNKNOWN
-    assert deep_health_checks_of(group(), ResilienceSpec.model_construct(spare_nodes=UNKNOWN)) is UNKNOWN
-    assert deep_health_checks_of(group("ml.m5.large"), UNKNOWN) == ()
+    assert deep_health_checks_of(group(), UNKNOWN, "slurm") is UNKNOWN
+    unsaid = ResilienceSpec.model_construct(spare_nodes=UNKNOWN)
+    assert deep_health_checks_of(group(), unsaid, "eks") is UNKNOWN
+    assert deep_health_checks_of(group(), ResilienceSpec(), UNKNOWN) is UNKNOWN
+    assert deep_health_checks_of(group("ml.m5.large"), UNKNOWN, "slurm") == ()
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,14 @@ def test_a_suggestion_never_names_a_field_that_is_given(faults_in: Faults) -> No
         (
             spec("\n  availability_zone_id: usw2-az1", " usw2-az1"),
             "got 'usw2-az1'; write its fields below it: availability_zone_id, vpc_cidr, "
-            "accelerator_subnet_prefix_length, vpc_id, subnet_ids, security_group_ids, http_egress, subnet_cidr",
+            "accelerator_subnet_prefix_length, vpc_id, subnet_ids, security_group_ids, http_egress, "
+            "isolated, subnet_cidr",
         ),
         (
             spec(more="file_system: false\n"),
             "must be a mapping of fields, got the boolean false; write its fields below it: "
-            "storage_capacity_gib, throughput_mbps_per_tib, mount_path, removal; or null for none",
+            "storage_capacity_gib, throughput_mbps_per_tib, mount_path, removal, efa_enabled, data_repository; or null "
+            "for none",
         ),
         (
             spec(more="checkpoint_bucket: None\n"),
@@ -108,7 +110,10 @@ def test_a_suggestion_never_names_a_field_that_is_given(faults_in: Faults) -> No
         (spec(more="node_provisioning_mode: None\n"), "must be one of 'Continuous', got 'None'; or null"),
         (spec(more="node_recovery: false\n"), "must be one of 'Automatic', 'None', got the boolean false"),
         (spec(more="node_recovery: null\n"), "got nothing (null); write None, which is text in YAML"),
-        (spec(more="orchestrator: Slurm\n"), "must be one of 'slurm', got 'Slurm'; did you mean 'slurm'"),
+        (
+            spec(more="orchestrator: Slurm\n"),
+            "must be one of 'slurm', 'eks', got 'Slurm'; did you mean 'slurm'",
+        ),
         (
             spec(more="tags:\n  - {Key: team, Value: ml}\n"),
             "must be a mapping of keys to values, got a list; write each as key: value",
@@ -126,8 +131,13 @@ def test_the_advice_works_when_followed(faults_in: Faults, text: str, message: s
 
 
 def test_a_required_field_is_described_by_a_whole_sentence(faults_in: Faults) -> None:
+    [fault] = faults_in(spec("    instance_count: 4\n", ""))
+    assert fault.message == "is required: number of instances, spare nodes included"
+
+
+def test_an_instance_type_is_required_where_no_list_of_them_stands_for_it(faults_in: Faults) -> None:
     [fault] = faults_in(spec("    instance_type: ml.p5.48xlarge\n", ""))
-    assert fault.message == "is required: instance type with the ml. prefix, such as ml.p5.48xlarge"
+    assert str(fault) == ("instance_groups[1].instance_type (line 10): is required, such as 'ml.p5.48xlarge'")
 
 
 def test_a_value_that_cannot_be_read_is_reported_once(faults_in: Faults) -> None:
