@@ -169,12 +169,15 @@ class CheckpointBucket(Construct):
         """Exempt a role from the denials of object writes and reads; it still needs permissions of its own.
 
         Args:
-            role: On Slurm the nodes' execution role. Of another stack: with a physical name.
+            role: On Slurm the nodes' execution role, on EKS a ``TrainingPodRole``. Of another stack: with a
+                physical name.
 
         Raises:
-            InvalidInputError: If the role lives in another stack and has no physical name.
+            InvalidInputError: If the role is that of EKS nodes, or lives in another stack and has no physical
+                name.
         """
         self._refuse_other_kinds(role)
+        self._refuse_role_of_eks_nodes(role)
         self._locked.add_writer(role)
 
     def add_reader(self, role: iam.IRole) -> None:
@@ -213,9 +216,10 @@ class CheckpointBucket(Construct):
                 jobs have no other identity than the nodes' execution role.
 
         Raises:
-            InvalidInputError: If the role belongs to another account, or to another stack without a physical
-                name.
+            InvalidInputError: If the role is that of EKS nodes, belongs to another account, or to another
+                stack without a physical name.
         """
+        self._refuse_role_of_eks_nodes(role)
         refuse_foreign_role(self, role, self.bucket.env.account)
         self._exempt(role, writes=True)
         grant = allow_objects(
@@ -280,6 +284,19 @@ class CheckpointBucket(Construct):
 
     def _refuse_other_kinds(self, role: iam.IRole) -> None:
         refuse(check_kind(role, ROLE, (self.node.path, "role"), required=True))
+
+    def _refuse_role_of_eks_nodes(self, role: iam.IRole) -> None:
+        if getattr(role, "orchestrator", None) != "eks":
+            return
+        raise InvalidInputError(
+            [
+                Fault(
+                    (self.node.path,),
+                    f"cannot make '{role.node.path}' a writer: it is the role of EKS nodes, which every pod "
+                    "on the host network works with; let a TrainingPodRole write checkpoints",
+                )
+            ]
+        )
 
     def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
         if writes:

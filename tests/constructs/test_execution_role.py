@@ -6,6 +6,7 @@ import pytest
 from aws_cdk import App, CfnParameter, Environment, NestedStack, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -15,7 +16,14 @@ from stacks import Template, lint, only, recommended_feature_flags, resources, t
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
-from hyperpod_model.catalog.iam import CREATE_TAGS_ACTION, SLURM_VPC_ACTIONS, TIERED_CHECKPOINTING_ACTIONS
+from hyperpod_model.catalog.iam import (
+    CREATE_TAGS_ACTION,
+    ECR_ACTIONS,
+    EKS_ACTIONS,
+    EKS_AUTH_ACTIONS,
+    SLURM_VPC_ACTIONS,
+    TIERED_CHECKPOINTING_ACTIONS,
+)
 from hyperpod_model.faults import InvalidInputError
 
 SUBNET = "subnet-0123456789abcdef0"
@@ -26,6 +34,10 @@ def network(scope: Stack) -> dict[str, Any]:
     subnet = ec2.Subnet.from_subnet_attributes(scope, "Subnet", subnet_id=SUBNET, route_table_id="rtb-1")
     group = ec2.SecurityGroup.from_security_group_id(scope, "Group", GROUP)
     return {"subnets": [subnet], "security_groups": [group]}
+
+
+def eks_cluster(scope: Stack) -> Any:
+    return eks.Cluster.from_cluster_attributes(scope, "Eks", cluster_name="training")
 
 
 def permissions(template: Template) -> Any:
@@ -126,8 +138,21 @@ class TestRole:
             build(20)
 
     def test_refuses_another_orchestrator(self) -> None:
-        with pytest.raises(InvalidInputError, match=r"Training/Role\.orchestrator: needs 'slurm', got 'eks'"):
-            ExecutionRole(Stack(App(), "Training"), "Role", orchestrator="eks")
+        with pytest.raises(
+            InvalidInputError, match=r"Training/Role\.orchestrator: must be 'slurm' or 'eks', got 'nomad'"
+        ):
+            ExecutionRole(Stack(App(), "Training"), "Role", orchestrator="nomad")
+
+    def test_pod_identity_goes_with_eks(self) -> None:
+        stack = Stack(App(), "Training")
+        with pytest.raises(
+            InvalidInputError, match=r"pod_identity_cluster: goes with orchestrator 'eks' only"
+        ):
+            ExecutionRole(stack, "Role", pod_identity_cluster=eks_cluster(stack))
+
+    def test_refuses_what_is_no_repository(self) -> None:
+        with pytest.raises(InvalidInputError, match=r"image_repositories\[0\]: must be an ECR repository"):
+            ExecutionRole(Stack(App(), "Training"), "Role", image_repositories=["training"])  # type: ignore[list-item]
 
     @pytest.mark.parametrize(
         ("given", "missing"), [("subnets", "security_groups"), ("security_groups", "subnets")]
@@ -196,6 +221,124 @@ class TestNetwork:
     )
     def test_the_rest_reaches_interfaces(self, in_vpc: Any, action: str, resource: str, verdict: str) -> None:
         assert evaluate(in_vpc, Request(action, resource)) == verdict
+
+
+@pytest.fixture(scope="module")
+def on_eks() -> Template:
+    stack = Stack(App(), "Training")
+    ExecutionRole(
+        stack, "Role", orchestrator="eks", **network(stack), pod_identity_cluster=eks_cluster(stack)
+    )
+    return template_of(stack)
+
+
+class TestEks:
+    def test_is_exactly_what_is_documented(self, on_eks: Template) -> None:
+        documented = (*EKS_ACTIONS, *ECR_ACTIONS, *EKS_AUTH_ACTIONS, CREATE_TAGS_ACTION)
+        assert actions(permissions(on_eks)) == {action.name for action in documented}
+
+    def test_only_looking_and_logging_in_take_any_resource(self, on_eks: Template) -> None:
+        for statement in permissions(on_eks)["Statement"]:
+            if statement["Resource"] == "*":
+                named = statement["Action"]
+                for action in [named] if isinstance(named, str) else named:
+                    assert action.startswith("ec2:Describe") or action == "ecr:GetAuthorizationToken"
+
+    def test_pod_identity_is_for_one_cluster_and_only_when_asked(self, on_eks: Template) -> None:
+        action = "eks-auth:AssumeRoleForPodIdentity"
+        for name, verdict in (("training", "allow"), ("other", "silent")):
+            arn = f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{name}"
+            assert evaluate(permissions(on_eks), Request(action, arn)) == verdict
+        stack = Stack(App(), "Training")
+        ExecutionRole(stack, "Role", orchestrator="eks", **network(stack))
+        assert action not in actions(permissions(template_of(stack)))
+
+    @pytest.mark.parametrize(
+        ("action", "resource", "verdict"),
+        [
+            ("ec2:AssignPrivateIpAddresses", interface(), "allow"),
+            ("ec2:UnassignPrivateIpAddresses", interface(), "allow"),
+            ("ec2:AssignPrivateIpAddresses", interface("444455556666"), "silent"),
+            ("ec2:AttachNetworkInterface", interface(), "allow"),
+            ("ec2:AttachNetworkInterface", f"arn:aws:ec2:{REGION}:999999999999:instance/i-1", "allow"),
+            ("ec2:ModifyNetworkInterfaceAttribute", interface(), "allow"),
+            (
+                "ec2:ModifyNetworkInterfaceAttribute",
+                f"arn:aws:ec2:{REGION}:{ACCOUNT}:security-group/{GROUP}",
+                "allow",
+            ),
+            (
+                "ec2:ModifyNetworkInterfaceAttribute",
+                f"arn:aws:ec2:{REGION}:{ACCOUNT}:security-group/sg-other",
+                "silent",
+            ),
+            ("ec2:CreateNetworkInterface", f"arn:aws:ec2:{REGION}:{ACCOUNT}:subnet/{SUBNET}", "allow"),
+            ("ec2:CreateNetworkInterface", f"arn:aws:ec2:{REGION}:{ACCOUNT}:subnet/subnet-other", "silent"),
+            ("ec2:CreateTags", interface(), "allow"),
+            ("ec2:CreateTags", f"arn:aws:ec2:{REGION}:{ACCOUNT}:instance/i-1", "silent"),
+        ],
+    )
+    def test_interfaces(self, on_eks: Template, action: str, resource: str, verdict: str) -> None:
+        assert evaluate(permissions(on_eks), Request(action, resource)) == verdict
+
+    def test_images_come_from_anywhere(self, on_eks: Template) -> None:
+        for account in (ACCOUNT, "602401143452"):
+            repository = f"arn:aws:ecr:us-east-1:{account}:repository/eks/coredns"
+            assert evaluate(permissions(on_eks), Request("ecr:BatchGetImage", repository)) == "allow"
+
+    @pytest.mark.parametrize(
+        ("account", "name", "verdict"),
+        [
+            (ACCOUNT, "training", "allow"),
+            (ACCOUNT, "payroll", "silent"),
+            ("602401143452", "eks/coredns", "allow"),
+        ],
+    )
+    def test_images_of_the_account_are_those_given(self, account: str, name: str, verdict: str) -> None:
+        stack = Stack(App(), "Training")
+        ExecutionRole(
+            stack,
+            "Role",
+            orchestrator="eks",
+            **network(stack),
+            image_repositories=[ecr.Repository.from_repository_name(stack, "Images", "training")],
+        )
+        keys = {"aws:PrincipalAccount": ACCOUNT, "aws:ResourceAccount": account}
+        repository = f"arn:aws:ecr:{REGION}:{account}:repository/{name}"
+        request = Request("ecr:BatchGetImage", repository, keys)
+        assert evaluate(permissions(template_of(stack)), request) == verdict
+
+    def test_needs_a_network(self) -> None:
+        with pytest.raises(
+            InvalidInputError, match=r"Role\.subnets: are required with orchestrator 'eks', tog"
+        ):
+            ExecutionRole(Stack(App(), "Training"), "Role", orchestrator="eks")
+
+    def test_never_writes_checkpoints(self) -> None:
+        stack = Stack(App(), "Training")
+        checkpoints = CheckpointBucket(stack, "Checkpoints")
+        with pytest.raises(
+            InvalidInputError,
+            match=r"checkpoint_bucket: is refused with orchestrator 'eks': every pod on the host",
+        ):
+            ExecutionRole(stack, "Role", orchestrator="eks", **network(stack), checkpoint_bucket=checkpoints)
+        subnet = ec2.Subnet.from_subnet_id(stack, "Other", SUBNET)
+        group = ec2.SecurityGroup.from_security_group_id(stack, "OtherGroup", GROUP)
+        role = ExecutionRole(stack, "Nodes", orchestrator="eks", subnets=[subnet], security_groups=[group])
+        imported = CheckpointBucket.from_bucket(
+            stack, "Imported", bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-mine")
+        )
+        for grant in (checkpoints.add_writer, checkpoints.grant_checkpointing, imported.grant_checkpointing):
+            with pytest.raises(
+                InvalidInputError, match=r"cannot make 'Training/Nodes' a writer: it is the role of"
+            ):
+                grant(role)
+        assert role.permissions is not None
+        assert "s3:PutObject" not in actions(permissions(template_of(stack)))
+
+    def test_fits_a_managed_policy_and_cloudformation_accepts_it(self, on_eks: Template) -> None:
+        assert len(str(permissions(on_eks)).replace(" ", "")) < 6144
+        assert lint(on_eks) == []
 
 
 class TestOptions:

@@ -7,8 +7,9 @@ when its key is absent. Anything it does not know raises, so that no statement p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -21,8 +22,9 @@ PARTITION = "aws"
 class Request:
     action: str
     resource: str
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     service: str | None = None
+    federated: str | None = None
 
 
 def role_request(action: str, resource: str, role_arn: str) -> Request:
@@ -50,6 +52,38 @@ def service_request(action: str, resource: str, service: str, **keys: str) -> Re
         },
         service,
     )
+
+
+def pod_identity_request(action: str, *, cluster_arn: str, namespace: str, service_account: str) -> Request:
+    """What EKS Pod Identity asks of a role's trust for a pod, with the tags that it sets itself."""
+    tags = {
+        "eks-cluster-arn": cluster_arn,
+        "eks-cluster-name": cluster_arn.rpartition("/")[2],
+        "kubernetes-namespace": namespace,
+        "kubernetes-service-account": service_account,
+        "kubernetes-pod-name": "worker-0",
+        "kubernetes-pod-uid": "00000000-0000-0000-0000-000000000000",
+    }
+    keys = {f"aws:RequestTag/{name}": value for name, value in tags.items()}
+    return Request(action, "*", keys, "pods.eks.amazonaws.com")
+
+
+def token_request(
+    *, issuer: str, subject: str, audience: str = "sts.amazonaws.com", account: str = ACCOUNT
+) -> Request:
+    """What the bearer of a service account's token asks of a role's trust."""
+    return Request(
+        "sts:AssumeRoleWithWebIdentity",
+        "*",
+        {f"{issuer}:aud": audience, f"{issuer}:sub": subject},
+        federated=f"arn:{PARTITION}:iam::{account}:oidc-provider/{issuer}",
+    )
+
+
+def evaluate_trust(document: Mapping[str, Any], request: Request) -> Literal["deny", "allow", "silent"]:
+    """The same for the trust policy of a role, whose only resource is the role itself."""
+    statements = [{**statement, "Resource": "*"} for statement in document["Statement"]]
+    return evaluate({"Statement": statements}, request)
 
 
 def evaluate(document: Mapping[str, Any], request: Request) -> Literal["deny", "allow", "silent"]:
@@ -84,16 +118,29 @@ def _principal_matches(principal: Any, request: Request) -> bool:
         return True
     if set(principal) == {"Service"}:
         return request.service in _list(principal["Service"])
+    if set(principal) == {"Federated"}:
+        return request.federated in _list(principal["Federated"])
     raise NotImplementedError(f"principal {principal}")
 
 
 def _condition_holds(operator: str, key: str, values: Iterable[str], request: Request) -> bool:
+    if operator.startswith("ForAllValues:"):
+        asked = request.keys.get(key, ())
+        return all(
+            _condition_holds(
+                operator.removeprefix("ForAllValues:"), key, values, replace(request, keys={key: one})
+            )
+            for one in (asked if isinstance(asked, tuple) else (asked,))
+        )
     if_exists = operator.endswith("IfExists")
     operator = operator.removesuffix("IfExists")
     actual = request.keys.get(key)
     negated = operator in ("ArnNotEquals", "ArnNotLike", "StringNotEquals", "StringNotLike")
     if actual is None:
         return negated or if_exists
+    if isinstance(actual, tuple):
+        raise NotImplementedError(f"operator {operator} on several values")
+    values = [_filled_in(value, request) for value in values]
     if operator in ("ArnEquals", "ArnLike", "ArnNotEquals", "ArnNotLike", "StringLike", "StringNotLike"):
         matches = any(_like(actual, value) for value in values)
     elif operator in ("StringEquals", "StringNotEquals", "Bool"):
@@ -101,6 +148,17 @@ def _condition_holds(operator: str, key: str, values: Iterable[str], request: Re
     else:
         raise NotImplementedError(f"operator {operator}")
     return matches != negated
+
+
+def _filled_in(value: Any, request: Request) -> str:
+    """A value of a condition, with the policy variables of the request."""
+    text = str(value)
+    for name in re.findall(r"\$\{([^}]*)\}", text):
+        replacement = request.keys.get(name)
+        if not isinstance(replacement, str):
+            raise NotImplementedError(f"policy variable {name} without a value")
+        text = text.replace(f"${{{name}}}", replacement)
+    return text
 
 
 def _like(text: str, pattern: str) -> bool:
@@ -155,4 +213,5 @@ def _arn(logical_id: str, attribute: str, template: Mapping[str, Any]) -> str:
         "AWS::S3::Bucket": f"arn:aws:s3:::name-{logical_id}",
         "AWS::IAM::Role": f"arn:aws:iam::{ACCOUNT}:role/name-{logical_id}",
         "AWS::KMS::Key": f"arn:aws:kms:{REGION}:{ACCOUNT}:key/name-{logical_id}",
+        "AWS::EKS::Cluster": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/name-{logical_id}",
     }[kind]

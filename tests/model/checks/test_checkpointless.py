@@ -56,7 +56,12 @@ def test_accepts(settings: dict[str, Any]) -> None:
 
 
 def test_what_is_unknown_passes() -> None:
-    unknown = {"orchestrator": UNKNOWN, "groups": UNKNOWN, "region": UNKNOWN, "tiered_checkpointing": UNKNOWN}
+    unknown: dict[str, Any] = {
+        "orchestrator": UNKNOWN,
+        "groups": UNKNOWN,
+        "region": UNKNOWN,
+        "tiered_checkpointing": UNKNOWN,
+    }
     assert found(**unknown) == []
     assert lines(check_checkpointless(LEGAL, orchestrator="eks")) == []
 
