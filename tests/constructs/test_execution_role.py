@@ -415,7 +415,7 @@ def test_key_may_name_the_role_without_a_circle() -> None:
 def test_works_in_a_nested_stack() -> None:
     stack = Stack(App(), "Training")
     nested = NestedStack(stack, "Nested")
-    role = ExecutionRole(nested, "Role")  # type: ignore[arg-type]
+    role = ExecutionRole(nested, "Role")
     CheckpointBucket(stack, "Checkpoints").grant_checkpointing(role)
     assert resources(template_of(stack), "AWS::CloudFormation::Stack")
 
