@@ -17,12 +17,15 @@ class EksCluster(Protocol):
 
 
 def eks_cluster_name(scope: IConstruct, cluster: EksCluster) -> str:
-    """Name of an EKS cluster, which is the end of its ARN.
+    """Name of an EKS cluster: as the object has it, else the end of its ARN.
 
     Args:
         scope: Where the name is used.
         cluster: The cluster.
     """
+    name = getattr(cluster, "cluster_name", None)
+    if isinstance(name, str):
+        return name
     parts = Stack.of(scope).split_arn(cluster.cluster_arn, ArnFormat.SLASH_RESOURCE_NAME)
     assert parts.resource_name is not None
     return parts.resource_name

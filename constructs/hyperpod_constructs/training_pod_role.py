@@ -340,8 +340,10 @@ def _issuer_of(control_plane: EksCluster | None) -> str | None:
 
 def _issuer_url_of(control_plane: EksCluster | None) -> str | None:
     """The issuer, a Token, of an EKS cluster that the app makes."""
-    owner = getattr(control_plane, "cluster", control_plane)
-    url = getattr(owner, "cluster_open_id_connect_issuer_url", None)
+    issuer = getattr(control_plane, "issuer", None)
+    if isinstance(issuer, str):
+        return f"https://{issuer}"
+    url = getattr(control_plane, "cluster_open_id_connect_issuer_url", None)
     return url if isinstance(url, str) else None
 
 

@@ -86,7 +86,7 @@ def test_the_account_is_pinned_twice(permissions: Any) -> None:
 
 class TestKeys:
     def granting(self, **keys: Any) -> Request:
-        legal = {
+        legal: dict[str, Any] = {
             "kms:ViaService": f"sagemaker.{REGION}.amazonaws.com",
             "kms:GrantIsForAWSResource": "true",
             "kms:GrantOperations": tuple(CLUSTER_ROLE_GRANT_OPERATIONS),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aws_cdk import App, CfnParameter, Environment, NestedStack, Stack
+from aws_cdk import App, CfnParameter, Environment, Fn, NestedStack, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -148,8 +148,7 @@ class TestPodIdentity:
             trust_of(template, "Role"), pod_identity_request("sts:AssumeRole", **asked)
         ) == ("allow")
         _, association = one(template, "AWS::EKS::PodIdentityAssociation", "Role")
-        name = association["Properties"]["ClusterName"]
-        assert logical_id in str(name)
+        assert association["Properties"]["ClusterName"] == {"Ref": logical_id}
         assert not [finding for finding in lint(template) if finding.startswith("E")]
 
     def test_takes_an_object_that_has_the_arn(self) -> None:
@@ -319,6 +318,15 @@ class TestIrsaOfANewCluster:
 
     def test_cloudformation_accepts_it(self, template: Template) -> None:
         assert not [finding for finding in lint(template) if finding.startswith("E")]
+
+    def test_of_a_control_plane_that_has_the_bare_issuer(self) -> None:
+        stack = Stack(App(), "Training")
+        cluster = made(stack)
+        # As EksControlPlane has it: a Token without https://.
+        cluster.issuer = Fn.select(1, Fn.split("//", cluster.cluster_open_id_connect_issuer_url))  # type: ignore[attr-defined]
+        TrainingPodRole.irsa(stack, "Role", control_plane=cluster, **PODS)
+        _, provider = only(template_of(stack), "AWS::IAM::OIDCProvider")
+        assert provider["Properties"]["Url"]["Fn::Join"][1][0] == "https://"
 
 
 class TestWhoWritesCheckpoints:
