@@ -17,10 +17,39 @@ _CLASSES: Mapping[str, Any] = {
     "InstanceStorageConfigs": sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty,
     "EbsVolumeConfig": sagemaker.CfnCluster.ClusterEbsVolumeConfigProperty,
     "FsxLustreConfig": sagemaker.CfnCluster.ClusterFsxLustreConfigProperty,
+    "FsxOpenZfsConfig": sagemaker.CfnCluster.ClusterFsxOpenZfsConfigProperty,
+    "InstanceRequirements": sagemaker.CfnCluster.InstanceRequirementsProperty,
+    "CapacityRequirements": sagemaker.CfnCluster.ClusterCapacityRequirementsProperty,
+    "NetworkInterface": sagemaker.CfnCluster.ClusterNetworkInterfaceProperty,
+    "KubernetesConfig": sagemaker.CfnCluster.ClusterKubernetesConfigProperty,
+    "Taints": sagemaker.CfnCluster.ClusterKubernetesTaintProperty,
+    "OverrideVpcConfig": sagemaker.CfnCluster.VpcConfigProperty,
+    "AutoPatchConfig": sagemaker.CfnCluster.AutoPatchConfigProperty,
+    "ScheduledUpdateConfig": sagemaker.CfnCluster.ScheduledUpdateConfigProperty,
+    "DeploymentConfig": sagemaker.CfnCluster.DeploymentConfigProperty,
+    "RollingUpdatePolicy": sagemaker.CfnCluster.RollingUpdatePolicyProperty,
+    "MaximumBatchSize": sagemaker.CfnCluster.CapacitySizeConfigProperty,
+    "RollbackMaximumBatchSize": sagemaker.CfnCluster.CapacitySizeConfigProperty,
+    "AutoRollbackConfiguration": sagemaker.CfnCluster.AlarmDetailsProperty,
     "SlurmConfig": sagemaker.CfnCluster.ClusterSlurmConfigProperty,
+    "RestrictedInstanceGroups": sagemaker.CfnCluster.ClusterRestrictedInstanceGroupProperty,
+    "EnvironmentConfig": sagemaker.CfnCluster.EnvironmentConfigProperty,
+    "FSxLustreConfig": sagemaker.CfnCluster.FSxLustreConfigProperty,
+    "RestrictedInstanceGroupsConfig": sagemaker.CfnCluster.RestrictedInstanceGroupsConfigProperty,
+    "SharedEnvironmentConfig": sagemaker.CfnCluster.SharedEnvironmentConfigProperty,
     "VpcConfig": sagemaker.CfnCluster.VpcConfigProperty,
     "Orchestrator": sagemaker.CfnCluster.OrchestratorProperty,
+    "Eks": sagemaker.CfnCluster.ClusterOrchestratorEksConfigProperty,
     "Slurm": sagemaker.CfnCluster.ClusterOrchestratorSlurmConfigProperty,
+    "AccountingDatabase": sagemaker.CfnCluster.ClusterAccountingDatabaseProperty,
+    "AutoScaling": sagemaker.CfnCluster.ClusterAutoScalingConfigProperty,
+    "TieredStorageConfig": sagemaker.CfnCluster.TieredStorageConfigProperty,
+}
+_MAPS = ("Labels", "Spot", "OnDemand")
+_KEYWORDS = {
+    "FSxLustreConfig": "f_sx_lustre_config",
+    "FSxLustreDeletionPolicy": "f_sx_lustre_deletion_policy",
+    "SizeInGiB": "size_in_gib",
 }
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TOKEN_MARK = "Token["
@@ -59,6 +88,8 @@ def cluster_properties(request: Mapping[str, Any]) -> dict[str, Any]:
 def _property(name: str, value: Any) -> Any:
     if isinstance(value, list) and name in _CLASSES:
         return [_structure(name, item) for item in value]
+    if name in _MAPS and isinstance(value, Mapping):
+        return dict(value)
     return _structure(name, value) if isinstance(value, Mapping) else value
 
 
@@ -67,4 +98,4 @@ def _structure(name: str, value: Mapping[str, Any]) -> Any:
 
 
 def _keyword(name: str) -> str:
-    return _WORD_START.sub("_", name).lower()
+    return _KEYWORDS.get(name, _WORD_START.sub("_", name).lower())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import WeakKeyDictionary
 
 from aws_cdk import Annotations, CfnOutput, CfnTag, Fn, Resource, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -14,35 +15,46 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from hyperpod_constructs.argument_kinds import (
+    AUTO_SCALING,
     FILE_SYSTEM,
     GROUP,
     NETWORK,
     ORCHESTRATOR,
     RESILIENCE,
+    RESTRICTED_ENVIRONMENT,
+    RESTRICTED_GROUP,
     ROLE,
     SCRIPTS,
     SECURITY_GROUP,
     SUBNET,
+    TIERED_CHECKPOINTING,
     check_kind,
     check_kinds,
 )
+from hyperpod_constructs.auto_scaling import AutoScaling
 from hyperpod_constructs.cluster_properties import cluster_properties, known_values, without_absent
 from hyperpod_constructs.fault_words import cluster_faults, cluster_label, group_label
+from hyperpod_constructs.group_request import vpc_request
 from hyperpod_constructs.instance_group import InstanceGroup, ScriptLocation
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
+from hyperpod_constructs.restricted_instance_group import RestrictedEnvironment, RestrictedInstanceGroup
+from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.cluster_rules import (
     deep_health_check_accelerators,
     default_mount_path,
     describe_actions,
+    rollback_alarm_action,
+    training_operator_tag,
 )
 from hyperpod_model.catalog.iam import EBS_KEY_DESCRIBE_ACTION, EBS_KEY_GRANT_ACTION, ebs_key_via_service
 from hyperpod_model.catalog.logs import log_group_name
 from hyperpod_model.catalog.names import CLUSTER_ARN, ssm_target
+from hyperpod_model.checks.addresses import node_addresses
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.instance_types import listed_type
 from hyperpod_model.checks.resilience import check_spare_nodes
-from hyperpod_model.faults import Fault, InvalidInputError, dotted, refuse
+from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError, dotted, refuse
 
 if TYPE_CHECKING:
     from hyperpod_constructs.cluster_network import ClusterNetworkBase
@@ -63,6 +75,13 @@ class MountableFileSystem(Protocol):
     @property
     def mount_name(self) -> str:
         """Mount name, the second part of what is mounted."""
+
+
+class TieredStorageRequest(Protocol):
+    """How checkpoints are tiered; ``TieredCheckpointing`` is such."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return ``TieredStorageConfig`` of a ``CreateCluster`` request."""
 
 
 class HyperPodClusterBase(Resource):
@@ -120,8 +139,10 @@ class HyperPodCluster(HyperPodClusterBase):
     """A HyperPod cluster that is created after everything its nodes need, and deleted before it.
 
     The cluster depends on the construct trees of its roles, subnets, security groups, scripts, file system
-    and volume keys: policies, rules and routes that are added to these later count too. Roles get the use of
-    the volume keys of their groups; keys with a policy of their own must leave access to IAM.
+    and volume keys, and with EKS of the control plane: policies, rules and routes that are added to these
+    later count too. Roles get the use of the volume keys of their groups; keys with a policy of their own
+    must leave access to IAM. They may also describe the alarms that roll updates back, and the controller's
+    may read the secret of the accounting database.
 
     What the checks find doubtful but legal becomes a warning ``hyperpod:HyperPodCluster.<field>``, which
     ``Annotations.of(cluster).acknowledge_warning(...)`` silences.
@@ -132,16 +153,17 @@ class HyperPodCluster(HyperPodClusterBase):
     workers.
 
     A change of ``cluster_name`` replaces the cluster, nodes and all; the new one is created first, so that
-    a change of ``vpc_subnets`` or ``security_groups`` under the same name fails. What is fixed for a single
-    group stands at ``InstanceGroup``. Deleting the cluster deletes every node with its local data;
-    termination protection is a property of the stack. Source: CloudFormation, AWS::SageMaker::Cluster.
+    a change of ``vpc_subnets``, ``security_groups`` or the EKS cluster under the same name fails. What is
+    fixed for a single group stands at ``InstanceGroup``. Deleting the cluster deletes every node with its
+    local data; termination protection is a property of the stack. Source: CloudFormation,
+    AWS::SageMaker::Cluster.
 
     Args:
         scope: Parent construct.
         id: Construct id.
         cluster_name: Name, 1 to 63 letters, digits and hyphens. A change replaces the cluster.
-        instance_groups: The groups.
-        orchestrator: What schedules jobs, ``Orchestrator.slurm(...)``.
+        instance_groups: The groups. May be empty where there are ``restricted_instance_groups``.
+        orchestrator: What schedules jobs, ``Orchestrator.slurm(...)`` or ``Orchestrator.eks(...)``.
         execution_role: Role of the nodes of groups that have none of their own. Default: none, and every
             group needs its own.
         network: Network whose accelerator subnet the nodes share with ``file_system``. Every node's addresses
@@ -154,16 +176,22 @@ class HyperPodCluster(HyperPodClusterBase):
             HyperPod configures Slurm, and first where the scripts do. The roles must be able to read them:
             ``scripts.grant_read(role)``. Default: none.
         file_system: FSx for Lustre file system for HyperPod to mount, in groups that do not decline.
-            Mounted only where HyperPod configures Slurm; lifecycle scripts do it otherwise. Changes reach
-            only new nodes. Default: none.
+            Mounted only where HyperPod configures Slurm; lifecycle scripts do it otherwise, and pods with
+            EKS. Changes reach only new nodes. Default: none.
         file_system_mount_path: Where it is mounted. Default: ``/fsx``.
         resilience: Spare nodes, deep health checks and recovery. Default: ``ResiliencePolicy()``, that is
             no spares, deep health checks throughout, automatic recovery.
         node_provisioning_mode: ``Continuous`` provisions and retries each group by itself; ``None`` leaves
             it out of the request, where sources disagree on whether the classic all-or-nothing mode
             follows. Cannot be changed for a cluster. Default: ``Continuous``.
-        tags: Tags of the cluster by key, beside those of the scope and of the resilience policy. Default:
-            none.
+        auto_scaling: Autoscaling with Karpenter, and its role, which cannot be changed while autoscaling is
+            enabled. With EKS, continuous provisioning and automatic recovery. Default: none.
+        tiered_checkpointing: Checkpoints in the memory of the nodes, with EKS. To turn it off on a cluster
+            that has it, say so: ``TieredCheckpointing.disabled()``. Default: none.
+        restricted_instance_groups: Groups on which the service runs its own jobs, with EKS. Default: none.
+        restricted_environment: File system that the restricted groups share. Default: none.
+        tags: Tags of the cluster by key, beside those of the scope and of the resilience policy, and the one
+            that the training operator looks for. Default: none.
         unlisted_instance_types: Instance types you vouch for: they exist, and the region has them, though
             the tables here, which are incomplete, do not say so. Default: none.
 
@@ -188,6 +216,10 @@ class HyperPodCluster(HyperPodClusterBase):
         file_system_mount_path: str | None = None,
         resilience: ResiliencePolicy | None = None,
         node_provisioning_mode: str | None = "Continuous",
+        auto_scaling: AutoScaling | None = None,
+        tiered_checkpointing: TieredStorageRequest | None = None,
+        restricted_instance_groups: Sequence[RestrictedInstanceGroup] | None = None,
+        restricted_environment: RestrictedEnvironment | None = None,
         tags: Mapping[str, str] | None = None,
         unlisted_instance_types: Collection[str] | None = None,
     ) -> None:
@@ -202,13 +234,18 @@ class HyperPodCluster(HyperPodClusterBase):
             *check_kind(lifecycle_scripts, SCRIPTS, ("lifecycle_scripts",)),
             *check_kind(file_system, FILE_SYSTEM, ("file_system",)),
             *check_kind(resilience, RESILIENCE, ("resilience",)),
+            *check_kind(auto_scaling, AUTO_SCALING, ("auto_scaling",)),
+            *check_kind(tiered_checkpointing, TIERED_CHECKPOINTING, ("tiered_checkpointing",)),
+            *check_kinds(restricted_instance_groups, RESTRICTED_GROUP, ("restricted_instance_groups",)),
+            *check_kind(restricted_environment, RESTRICTED_ENVIRONMENT, ("restricted_environment",)),
         ]
         if tags is not None and not isinstance(tags, Mapping):
             kinds.append(Fault(("tags",), f"must be a mapping of keys to values, got {tags!r}"))
         if isinstance(unlisted_instance_types, str):
             message = f"must be a list, got {unlisted_instance_types!r}; put it in brackets"
             kinds.append(Fault(("unlisted_instance_types",), message))
-        if isinstance(instance_groups, (list, tuple)) and not instance_groups:
+        has_none = isinstance(instance_groups, (list, tuple)) and not instance_groups
+        if has_none and not restricted_instance_groups:
             kinds.append(Fault(("instance_groups",), "is empty; a cluster has at least one group"))
         label = cluster_label(known_values({"ClusterName": cluster_name}))
         refuse(
@@ -218,7 +255,14 @@ class HyperPodCluster(HyperPodClusterBase):
         self.cluster_name = cluster_name
         self._groups = tuple(instance_groups)
         self._orchestrator = orchestrator
-        roles = [execution_role, *(group.execution_role for group in self._groups)]
+        self._restricted_groups = (
+            () if restricted_instance_groups is None else tuple(restricted_instance_groups)
+        )
+        roles = [
+            execution_role,
+            *(group.execution_role for group in self._groups),
+            *(group.execution_role for group in self._restricted_groups),
+        ]
         self._own_roles = [role for role in roles if role is not None]
         self._resilience = ResiliencePolicy() if resilience is None else resilience
         subnets = [network.accelerator_subnet] if vpc_subnets is None and network is not None else vpc_subnets
@@ -238,13 +282,16 @@ class HyperPodCluster(HyperPodClusterBase):
             lifecycle_scripts=lifecycle_scripts,
             mount=mount,
             node_provisioning_mode=node_provisioning_mode,
+            auto_scaling=auto_scaling,
+            tiered_checkpointing=tiered_checkpointing,
+            restricted_environment=restricted_environment,
             tags={} if tags is None else tags,
         )
         vouched = () if unlisted_instance_types is None else unlisted_instance_types
         self._check(request, vouched)
         if network is not None and subnets is not None and len(subnets) == 1:
             network.check_capacity(
-                groups=[(group.name, group.instance_type, group.instance_count) for group in self._groups],
+                groups=self._groups_of_network(subnets[0]),
                 orchestrator=orchestrator.kind,
                 other_addresses=getattr(file_system, "addresses", 0),
             )
@@ -262,8 +309,17 @@ class HyperPodCluster(HyperPodClusterBase):
             *[lifecycle_scripts, *(group.lifecycle_scripts for group in self._groups)],
             file_system,
             *self._allow_volume_keys(execution_role),
+            *self._own_networks(),
+            None if auto_scaling is None else auto_scaling.role,
+            *self._allow_reading_secret(execution_role),
         )
+        self._allow_describing_alarms(execution_role)
+        for needed in orchestrator.needed_by_nodes:
+            self._resource.node.add_dependency(needed)
         self._report_resilience()
+        hint = getattr(tiered_checkpointing, "hint_at_use", None)
+        if hint is not None:
+            hint(self)
 
     @classmethod
     def from_cluster_attributes(
@@ -308,6 +364,11 @@ class HyperPodCluster(HyperPodClusterBase):
         return self._groups
 
     @property
+    def restricted_instance_groups(self) -> tuple[RestrictedInstanceGroup, ...]:
+        """The restricted groups."""
+        return self._restricted_groups
+
+    @property
     def orchestrator(self) -> Orchestrator:
         """What schedules jobs."""
         return self._orchestrator
@@ -325,11 +386,10 @@ class HyperPodCluster(HyperPodClusterBase):
         """
         if group.deep_health_checks is not None:
             return tuple(group.deep_health_checks)
-        found = listed_type(group.instance_type)
-        accelerator = None if found is None else found.accelerator
-        if accelerator is None or accelerator.kind not in deep_health_check_accelerators(
-            self._orchestrator.kind
-        ):
+        testable = deep_health_check_accelerators(self._orchestrator.kind)
+        found = [listed_type(name) for name in group.type_names]
+        kinds = [None if one is None or one.accelerator is None else one.accelerator.kind for one in found]
+        if not kinds or any(kind not in testable for kind in kinds):
             return ()
         return self._resilience.deep_health_checks
 
@@ -366,11 +426,15 @@ class HyperPodCluster(HyperPodClusterBase):
         lifecycle_scripts: ScriptLocation | None,
         mount: dict[str, Any] | None,
         node_provisioning_mode: str | None,
+        auto_scaling: AutoScaling | None,
+        tiered_checkpointing: TieredStorageRequest | None,
+        restricted_environment: RestrictedEnvironment | None,
         tags: Mapping[str, str],
     ) -> dict[str, Any]:
+        role_arn = None if execution_role is None else execution_role.role_arn
         groups = [
             group.to_request(
-                execution_role_arn=None if execution_role is None else execution_role.role_arn,
+                execution_role_arn=role_arn,
                 deep_health_checks=self.deep_health_checks_of(group),
                 lifecycle_scripts=lifecycle_scripts,
                 script_hook=self._orchestrator.script_hook,
@@ -379,25 +443,26 @@ class HyperPodCluster(HyperPodClusterBase):
             )
             for group in self._groups
         ]
-        vpc = None
-        if subnets is not None or security_groups is not None:
-            vpc = without_absent(
-                {
-                    "Subnets": None if subnets is None else [subnet.subnet_id for subnet in subnets],
-                    "SecurityGroupIds": None
-                    if security_groups is None
-                    else [group.security_group_id for group in security_groups],
-                }
-            )
+        restricted = [group.to_request(execution_role_arn=role_arn) for group in self._restricted_groups]
+        environment, tiered = restricted_environment, tiered_checkpointing
+        autoscaler_role = None if auto_scaling is None else auto_scaling.role
         all_tags = [*tags.items(), *self._resilience.to_tags().items()]
+        operator_tag = training_operator_tag()
+        if self._orchestrator.has_training_operator and operator_tag["key"] not in tags:
+            all_tags.append((operator_tag["key"], operator_tag["value"]))
         return without_absent(
             {
                 "ClusterName": self.cluster_name,
-                "InstanceGroups": groups,
+                "InstanceGroups": groups if groups else None,
+                "RestrictedInstanceGroups": restricted if restricted else None,
+                "RestrictedInstanceGroupsConfig": None if environment is None else environment.to_request(),
                 "NodeProvisioningMode": node_provisioning_mode,
                 "NodeRecovery": self._resilience.node_recovery,
                 "Orchestrator": self._orchestrator.to_request(),
-                "VpcConfig": vpc,
+                "VpcConfig": vpc_request(subnets, security_groups),
+                "AutoScaling": None if auto_scaling is None else auto_scaling.to_request(),
+                "ClusterRole": None if autoscaler_role is None else autoscaler_role.role_arn,
+                "TieredStorageConfig": None if tiered is None else tiered.to_request(),
                 "Tags": [{"Key": key, "Value": value} for key, value in all_tags],
             }
         )
@@ -406,7 +471,7 @@ class HyperPodCluster(HyperPodClusterBase):
         seen = known_values(request)
         vouched = {
             *unlisted_instance_types,
-            *(group.instance_type for group in self._groups if group.unlisted_instance_type),
+            *(name for group in self._groups if group.unlisted_instance_type for name in group.type_names),
         }
         region = known(Stack.of(self).region)
         faults = check_cluster(
@@ -414,24 +479,36 @@ class HyperPodCluster(HyperPodClusterBase):
         )
         faults += [
             fault._replace(path=("resilience", *fault.path))
-            for fault in check_spare_nodes(self._resilience.spare_nodes, seen["InstanceGroups"])
+            for fault in check_spare_nodes(self._resilience.spare_nodes, seen.get("InstanceGroups", []))
         ]
-        said = cluster_faults(faults, seen)
-        missing = []
+        with_mounts = [index for index, group in enumerate(self._groups) if group.lustre_mounts]
+        said = cluster_faults(faults, seen, groups_with_own_mounts=with_mounts)
+        missing = self._operator_faults(seen)
         if self._orchestrator.takes_node_types and all(
             group.slurm_node_type is None for group in self._groups
         ):
-            missing = [
+            missing += [
                 Fault(
                     (group_label(group, index),),
                     "slurm_node_type is required where HyperPod configures Slurm; give one, or choose "
                     "SlurmConfiguration.BY_LIFECYCLE_SCRIPTS",
                 )
-                for index, group in enumerate(seen["InstanceGroups"])
+                for index, group in enumerate(seen.get("InstanceGroups", []))
             ]
         refuse([*said, *missing])
         for raw, warning in zip(faults, said, strict=True):
             self._warn(raw, str(warning))
+
+    def _operator_faults(self, seen: Mapping[str, Any]) -> list[Fault]:
+        wanted = training_operator_tag()
+        said = next((tag["Value"] for tag in seen["Tags"] if tag["Key"] == wanted["key"]), UNKNOWN)
+        if not self._orchestrator.has_training_operator or said in (UNKNOWN, wanted["value"]):
+            return []
+        message = (
+            f"tags[{wanted['key']!r}] must be {wanted['value']!r}, or the HyperPod training operator cannot "
+            f"read the cluster, got {said!r}; leave the tag out"
+        )
+        return [Fault((cluster_label(seen),), message)]
 
     def _warn(self, raw: Fault, text: str) -> None:
         name = ".".join(step for step in raw.path if isinstance(step, str))
@@ -452,6 +529,58 @@ class HyperPodCluster(HyperPodClusterBase):
             for statement in self._volume_key_statements([key.key_arn for key in keys.values()]):
                 role.add_to_principal_policy(statement)
         return [key for _, keys in keys_of.values() for key in keys.values()]
+
+    def _own_networks(self) -> list[Any]:
+        """Return the subnets and security groups that single groups have."""
+        return [
+            part
+            for group in self._all_groups()
+            for parts in (group.override_subnets, group.override_security_groups)
+            for part in (() if parts is None else parts)
+        ]
+
+    def _groups_of_network(self, subnet: ec2.ISubnet) -> list[tuple[str, str, int]]:
+        """Return name, type and count of the groups whose nodes take addresses of a subnet."""
+        return [
+            (group.name, _hungriest(group, self._orchestrator.kind), group.instance_count)
+            for group in self._all_groups()
+            if group.override_subnets is None
+            or subnet.subnet_id in [own.subnet_id for own in group.override_subnets]
+        ]
+
+    def _all_groups(self) -> Iterator[InstanceGroup | RestrictedInstanceGroup]:
+        yield from self._groups
+        yield from self._restricted_groups
+
+    def _allow_reading_secret(self, execution_role: iam.IRole | None) -> list[Any]:
+        """Let the controller's role read the secret of the accounting database."""
+        database = self._orchestrator.accounting_database
+        if database is None:
+            return []
+        for group in self._groups:
+            role = execution_role if group.execution_role is None else group.execution_role
+            if role is not None and group.slurm_node_type == SlurmNodeType.CONTROLLER:
+                database.secret.grant_read(role)
+        return [database.secret]
+
+    def _allow_describing_alarms(self, execution_role: iam.IRole | None) -> None:
+        """Let the roles describe the alarms that roll updates of their groups back.
+
+        A policy that names alarms shows metric alarms only, so composite ones take all alarms. Sources:
+        SageMaker AI developer guide, sagemaker-hyperpod-ami-update; CloudWatch API reference, DescribeAlarms.
+        """
+        alarms_of: dict[str, tuple[iam.IRole, dict[str, None]]] = {}
+        for group in self._groups:
+            role = execution_role if group.execution_role is None else group.execution_role
+            for alarm in group.rollback_alarms:
+                if role is not None:
+                    arn = "*" if isinstance(alarm, cloudwatch.CompositeAlarm) else alarm.alarm_arn
+                    alarms_of.setdefault(role.node.path, (role, {}))[1][arn] = None
+        for role, arns in alarms_of.values():
+            resources = ["*"] if "*" in arns else list(arns)
+            role.add_to_principal_policy(
+                iam.PolicyStatement(actions=[rollback_alarm_action()], resources=resources)
+            )
 
     def _volume_key_statements(self, key_arns: list[str]) -> list[iam.PolicyStatement]:
         stack = Stack.of(self)
@@ -492,6 +621,16 @@ class _ImportedCluster(HyperPodClusterBase):
         super().__init__(scope, id)
         self.cluster_arn = cluster_arn
         self.cluster_name = cluster_name
+
+
+def _hungriest(group: InstanceGroup | RestrictedInstanceGroup, orchestrator: Literal["slurm", "eks"]) -> str:
+    """Return the instance type of a group whose nodes take most addresses; any of these may come."""
+    if isinstance(group, RestrictedInstanceGroup):
+        return group.instance_type
+    types = [found for name in group.type_names if (found := listed_type(name)) is not None]
+    if len(types) < len(group.type_names) or not types:
+        return group.type_names[0]
+    return max(types, key=lambda found: node_addresses(found, orchestrator)).name
 
 
 def _path_of(grantee: Any) -> str:

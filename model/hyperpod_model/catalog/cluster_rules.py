@@ -126,6 +126,6 @@ def rollback_alarm_action() -> str:
 
 
 def training_operator_tag() -> Mapping[str, str]:
-    """Return ``key`` and ``value`` of the tag without which the training operator cannot read the cluster."""
+    """Return ``key`` and ``value`` of the tag that lets ``add_on``, the training operator, read a cluster."""
     tag: Mapping[str, str] = rule("training_operator_tag").value
     return tag

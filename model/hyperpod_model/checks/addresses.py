@@ -8,8 +8,8 @@ from math import ceil, log2
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from hyperpod_model.catalog.fact import UnknownNameError
-from hyperpod_model.catalog.instances import instance_type
+from hyperpod_model.catalog.fact import Fact, UnknownNameError
+from hyperpod_model.catalog.instances import InstanceType, instance_type
 from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES, SUBNET_PREFIX_LENGTHS
 from hyperpod_model.catalog.lustre import GIB_FOR_EACH_NETWORK_INTERFACE
 from hyperpod_model.faults import Fault, Unknown
@@ -193,6 +193,20 @@ def _is_length(length: object) -> bool:
     return isinstance(length, int) and not isinstance(length, bool) and shortest <= length <= longest
 
 
+def node_addresses(found: InstanceType, orchestrator: Literal["slurm", "eks"]) -> int:
+    """Addresses that one node takes in its subnet, estimated where no source says it.
+
+    Args:
+        found: The instance type.
+        orchestrator: ``slurm`` or ``eks``.
+    """
+    return _addresses(found, orchestrator).assuming(because=_BUDGET_NEEDS_A_FIGURE)
+
+
+def _addresses(found: InstanceType, orchestrator: Literal["slurm", "eks"]) -> Fact[int]:
+    return found.eks_addresses if orchestrator == "eks" else found.slurm_addresses
+
+
 def _demand(
     name: str | Unknown,
     type_name: str | Unknown,
@@ -210,6 +224,6 @@ def _demand(
             found = instance_type(type_name)
         except UnknownNameError:
             return None
-        fact = found.eks_addresses if orchestrator == "eks" else found.slurm_addresses
-        each, estimate = fact.assuming(because=_BUDGET_NEEDS_A_FIGURE), "" if fact.certain else "~"
+        fact = _addresses(found, orchestrator)
+        each, estimate = node_addresses(found, orchestrator), "" if fact.certain else "~"
     return _Demand(f"{label} {count} x {estimate}{each}", count * each, bool(estimate))
