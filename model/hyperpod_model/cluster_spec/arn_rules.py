@@ -77,7 +77,7 @@ def _of_groups(spec: ClusterSpec, fields: tuple[str, ...]) -> list[tuple[FaultPa
         for index, group in enumerate(groups)
         if known(group)
         for field in fields
-        if (arn := getattr(group, field)) is not None and known(arn)
+        if (arn := getattr(group, field, None)) is not None and known(arn)
     ]
 
 

@@ -16,11 +16,8 @@ from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
 from hyperpod_model.cluster_spec.eks import EksSpec
 from hyperpod_model.cluster_spec.file_system import FileSystemSpec
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
-from hyperpod_model.cluster_spec.lifecycle_scripts import (
-    DEFAULT_ENTRY_POINTS,
-    LifecycleScriptsSpec,
-    scripts_of,
-)
+from hyperpod_model.cluster_spec.lifecycle_hooks import Hook, entry_point_of, hook_of
+from hyperpod_model.cluster_spec.lifecycle_scripts import LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.network import NetworkSpec
 from hyperpod_model.cluster_spec.request import request_of
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
@@ -134,8 +131,8 @@ class ClusterSpec(SpecModel):
     lifecycle_scripts: LifecycleScriptsSpec | None = Field(
         default=LifecycleScriptsSpec(),
         description=(
-            "The scripts that nodes run when they join; null for none. By default the package's own with "
-            "Slurm, and none with EKS, where HyperPod sets nodes up by itself."
+            "The scripts that nodes run when they join; null for none. By default the package's own. With "
+            "EKS they run as OnCreate, the documented way, unless a group says otherwise."
         ),
     )
     file_system: FileSystemSpec | None = Field(
@@ -212,18 +209,15 @@ class ClusterSpec(SpecModel):
         return self
 
     @property
-    def scripts(self) -> LifecycleScriptsSpec | None:
-        """The lifecycle scripts of the cluster with the default applied, None where nodes run none."""
-        found: LifecycleScriptsSpec | None = scripts_of(self.lifecycle_scripts, self.orchestrator)
-        return found
-
-    @property
     def entry_point(self) -> str:
         """File name of the lifecycle script that HyperPod starts, with the default applied."""
-        named = None if self.lifecycle_scripts is None else self.lifecycle_scripts.entry_point
-        if named is not None:
-            return named
-        return DEFAULT_ENTRY_POINTS["lifecycle" if self.orchestrator == "eks" else self.slurm.mode]
+        return entry_point_of(self)
+
+    @property
+    def script_hook(self) -> Hook:
+        """When lifecycle scripts run, one for the whole cluster: ``OnCreate`` or ``OnInitComplete``."""
+        found: Hook = hook_of(self)
+        return found
 
     def faults(self) -> list[Fault]:
         """Errors, and warnings of what is probably not meant, in the specification's own terms."""

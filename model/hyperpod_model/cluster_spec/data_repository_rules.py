@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
+from hyperpod_model.checks.data_repositories import check_data_repository, check_linked_file_system
 from hyperpod_model.cluster_spec.known import known
-from hyperpod_model.faults import Fault, FaultPath
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
 
 _AT: FaultPath = ("file_system", "data_repository")
-_S3_URI = re.compile(r"s3://([^/]+)(/.*)?")
+_FIELDS = {"file_system_path": "path"}
 
 
-def check_data_repository(spec: ClusterSpec) -> Iterator[Fault]:
+def check_data_repository_of(spec: ClusterSpec, *, deployment_type: str) -> Iterator[Fault]:
     """Check the data repository of the file system, with paths from the top.
 
     Args:
         spec: The specification; any of its values may be ``UNKNOWN``.
+        deployment_type: Deployment type of the file system.
     """
     file_system: Any = spec.file_system
     if file_system is None or not known(file_system):
@@ -29,39 +30,29 @@ def check_data_repository(spec: ClusterSpec) -> Iterator[Fault]:
     said: Any = file_system.data_repository
     if said is None or not known(said):
         return
-    if known(said.path) and not said.path.startswith("/"):
-        yield Fault((*_AT, "path"), f"must begin with a slash, such as /data, got {said.path!r}")
-    for field in ("import_events", "export_events"):
-        events = getattr(said, field)
-        if known(events) and known(*events) and len(set(events)) < len(events):
-            yield Fault((*_AT, field), "names an event twice; list each once")
-    if not known(said.s3_uri, said.export_events, said.export_makes_fsx_users_writers):
-        return
-    if said.s3_uri is not None:
-        found = _S3_URI.fullmatch(said.s3_uri)
-        if found is None or not names.BUCKET.matches(found[1]):
-            message = f"must be a bucket and a prefix such as s3://my-data/corpus/, got {said.s3_uri!r}"
-            yield Fault((*_AT, "s3_uri"), message)
-        if said.export_makes_fsx_users_writers:
-            yield Fault(
-                (*_AT, "export_makes_fsx_users_writers"),
-                "is about the checkpoint_bucket that is made, and s3_uri names another; leave it out",
-            )
-        return
-    if spec.checkpoint_bucket is None:
-        yield Fault(
-            (*_AT, "s3_uri"),
-            "is required where checkpoint_bucket is null: the bucket and prefix, such as s3://my-data/corpus/",
-        )
-    elif said.export_events and not said.export_makes_fsx_users_writers:
-        yield Fault(
-            (*_AT, "export_events"),
-            "let FSx write the locked checkpoint bucket with its service role, so that whoever writes the "
-            "file system writes checkpoints; leave them out for import only, name another bucket in s3_uri, "
-            "or set export_makes_fsx_users_writers to true",
-        )
-    elif said.export_makes_fsx_users_writers and not said.export_events:
-        yield Fault(
-            (*_AT, "export_makes_fsx_users_writers"),
-            "opens the bucket to FSx, and nothing is exported; give export_events, or leave it out",
-        )
+    bucket = said.bucket_name
+    found = check_data_repository(
+        file_system_path=said.path,
+        prefix=said.prefix,
+        import_events=() if not known(said.import_events) else said.import_events,
+        export_events=() if not known(said.export_events) else said.export_events,
+        locked_bucket=bucket is None,
+        export_makes_fsx_users_writers=said.export_makes_fsx_users_writers is True
+        and known(said.export_events),
+    )
+    for fault in found:
+        field, *rest = fault.path
+        yield fault._replace(path=(*_AT, _FIELDS.get(str(field), field), *rest))
+    if bucket is None and spec.checkpoint_bucket is None:
+        message = "is required where checkpoint_bucket is null: the name of an existing bucket"
+        yield Fault((*_AT, "bucket_name"), message)
+    if bucket is not None and known(bucket) and not names.BUCKET.matches(bucket):
+        yield Fault((*_AT, "bucket_name"), f"must be {names.BUCKET.with_length}, got {bucket!r}")
+    removal = file_system.removal
+    linked = check_linked_file_system(
+        deployment_type=deployment_type,
+        backup_retention_days=0,
+        final_backup=UNKNOWN if not known(removal) else removal == "final-backup",
+    )
+    for fault in linked:
+        yield fault._replace(path=("file_system", *fault.path))

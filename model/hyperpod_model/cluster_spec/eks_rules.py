@@ -265,7 +265,12 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
 
 def _check_tiers(spec: ClusterSpec) -> Iterator[Fault]:
     tiers: Any = spec.tiered_checkpointing
-    if tiers is None or not known(tiers) or tiers.enabled is not True:
+    if tiers is None or not known(tiers) or not known(tiers.enabled):
+        return
+    if not tiers.enabled:
+        for field in ("memory_percentage", "s3_interval_steps"):
+            if getattr(tiers, field) is not None:
+                yield Fault(("tiered_checkpointing", field), "goes with enabled: true; leave it out")
         return
     found = check_tiered_checkpointing(
         memory_percentage=tiers.memory_percentage,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
 from hyperpod_model.cluster_spec.known import known
-from hyperpod_model.cluster_spec.lifecycle_scripts import scripts_of
+from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, hook_of
 from hyperpod_model.cluster_spec.software_update_request import (
     auto_patching_of,
     scheduled_update_of,
@@ -228,24 +228,18 @@ def _slurm_config(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
 
 
 def _lifecycle(spec: ClusterSpec, group: InstanceGroupSpec) -> Any:
-    shared, own = scripts_of(spec.lifecycle_scripts, spec.orchestrator), group.lifecycle_scripts
-    if not known(shared, own, spec.orchestrator, spec.slurm, group.runs_lifecycle_scripts):
+    shared, own, hook = spec.lifecycle_scripts, group.lifecycle_scripts, hook_of(spec)
+    if not known(shared, own, hook, group.runs_lifecycle_scripts):
         return UNKNOWN
     if not group.runs_lifecycle_scripts or (shared is None and own is None):
         return None
     location = None if shared is None else shared.source_s3_uri
     if own is not None and own.source_s3_uri is not None:
         location = own.source_s3_uri
-    hooks: dict[str, Any] = {}
-    if own is not None and own.on_create is not None:
-        hooks["OnCreate"] = own.on_create
-    if own is not None and own.on_init_complete is not None:
-        hooks["OnInitComplete"] = own.on_init_complete
+    named = {member: None if own is None else getattr(own, field) for member, field in HOOK_FIELDS.items()}
+    hooks: dict[str, Any] = {member: script for member, script in named.items() if script is not None}
     if not hooks:
-        if not known(spec.slurm.mode):
-            return UNKNOWN
-        comes_last = spec.orchestrator == "slurm" and spec.slurm.mode == "api"
-        hooks["OnInitComplete" if comes_last else "OnCreate"] = spec.entry_point
+        hooks[hook] = spec.entry_point
     return {"SourceS3Uri": UNKNOWN if location is None else location, **hooks}
 
 

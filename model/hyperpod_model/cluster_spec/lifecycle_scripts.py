@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
-from hyperpod_model.cluster_spec.known import known
-from hyperpod_model.cluster_spec.slurm import SlurmMode
 from hyperpod_model.cluster_spec.spec_model import SpecModel, schema_of
-from hyperpod_model.faults import UNKNOWN
-
-DEFAULT_ENTRY_POINTS: dict[SlurmMode, str] = {"api": "on_init_complete.sh", "lifecycle": "on_create.sh"}
 
 _LIFECYCLE = instance_group().at("LifeCycleConfig")
 
@@ -24,14 +17,15 @@ class LifecycleScriptsSpec(SpecModel):
         default=None,
         description=(
             "Folder whose content is uploaded, relative to this file. By default the package's own scripts, "
-            "unless source_s3_uri is given; with EKS none."
+            "unless source_s3_uri is given."
         ),
     )
     entry_point: str | None = Field(
         default=None,
         description=(
             "File name of the script that HyperPod starts. By default on_init_complete.sh in slurm.mode "
-            "'api' and on_create.sh in 'lifecycle' and with EKS."
+            "'api' and on_create.sh in 'lifecycle'; with EKS on_init_complete.sh of the package's own "
+            "scripts, and on_create.sh of others."
         ),
         json_schema_extra=schema_of(_LIFECYCLE.at("OnCreate")),
     )
@@ -72,21 +66,3 @@ class GroupLifecycleScriptsSpec(SpecModel):
         ),
         json_schema_extra=schema_of(_LIFECYCLE.at("OnInitComplete")),
     )
-
-
-def scripts_of(scripts: Any, orchestrator: Any) -> Any:
-    """Lifecycle scripts of a cluster with the default applied, None where nodes run none.
-
-    The package's own scripts are for nodes with Slurm: with EKS, HyperPod sets nodes up by itself.
-
-    Args:
-        scripts: What the specification says; may be ``UNKNOWN``.
-        orchestrator: ``slurm`` or ``eks``; may be ``UNKNOWN``.
-    """
-    if scripts is None or not known(scripts):
-        return scripts
-    if not known(orchestrator):
-        return UNKNOWN
-    if orchestrator == "eks" and scripts.folder is None and scripts.source_s3_uri is None:
-        return None
-    return scripts

@@ -32,11 +32,15 @@ class RestrictedFileSystemSpec(SpecModel):
 class RestrictedEnvironmentSpec(SpecModel):
     """What the restricted instance groups share."""
 
-    deletion_policy: DeletionPolicy = Field(
-        description="What happens to the file system after the last group: 'DeleteIfNotUsed' or 'Keep'."
-    )
     file_system: RestrictedFileSystemSpec = Field(
         description="The file system that the restricted groups share. (The API requires it.)"
+    )
+    deletion_policy: DeletionPolicy = Field(
+        default="Keep",
+        description=(
+            "What happens to the file system after the last restricted group: 'Keep', or 'DeleteIfNotUsed' "
+            "with its data. By default 'Keep'."
+        ),
     )
 
 
@@ -76,17 +80,13 @@ class RestrictedInstanceGroupSpec(SpecModel):
             "'InstanceConnectivity'. By default none."
         ),
     )
-    root_volume_kms_key_arn: str | None = Field(
-        default=None,
-        description="ARN of the KMS key for the root volume. By default a key of the service's own.",
-    )
     secondary_volume_size_gib: int | None = Field(
         default=None,
-        description="Size in GiB of a second EBS volume. By default none.",
-    )
-    secondary_volume_kms_key_arn: str | None = Field(
-        default=None,
-        description="ARN of the KMS key for the second EBS volume. By default a key of the service's own.",
+        description=(
+            "Size in GiB of a second EBS volume, with a key of the service's own: restricted groups take no "
+            "other. By default none."
+        ),
+        json_schema_extra=schema_of(_GROUP.at("InstanceStorageConfigs", "EbsVolumeConfig", "VolumeSizeInGB")),
     )
     lustre_mounts: Items[LustreMountSpec] = Field(
         default=(),

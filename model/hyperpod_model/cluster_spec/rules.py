@@ -13,9 +13,10 @@ from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.cluster_spec.arn_rules import check_arns
-from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository
+from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository_of
 from hyperpod_model.cluster_spec.eks_rules import check_eks
 from hyperpod_model.cluster_spec.known import known
+from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
 from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.request import request_of, spec_path
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
@@ -35,6 +36,9 @@ _VOCABULARY = {
     r" that addresses_per_node replaces": "",
     r"give node_type to every group or to none": "give node_type to every group",
     r"\bpublic_subnet_prefix_length\b": "a public subnet",
+    r"\bendpoint_subnet_prefix_length\b": "a subnet of endpoints",
+    r"\bcontrol_plane_subnet_prefix_length\b": "a subnet of the control plane",
+    r"export_makes_fsx_users_writers=True": "export_makes_fsx_users_writers: true",
     # The specification's default is 'Continuous', so that leaving the field out keeps it.
     r"leave it out where lifecycle scripts": "set it to null where lifecycle scripts",
 }
@@ -56,7 +60,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_scripts(spec),
         *_check_volumes(spec),
         *_check_file_system(spec),
-        *check_data_repository(spec),
+        *check_data_repository_of(spec, deployment_type=LUSTRE_DEPLOYMENT_TYPE),
         *check_arns(spec),
         *_check_acknowledgements(spec),
         *_check_tags(spec),
@@ -217,8 +221,9 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
             )
         )
     faults += [*_check_locations(spec), *_check_entry_point(scripts), *_check_groups_without_scripts(spec)]
+    faults += _check_places_of_scripts(spec)
     if spec.orchestrator == "eks":
-        return [*faults, *_check_eks_scripts(spec)]
+        return [*faults, *_check_one_hook(spec)]
     if not known(spec.orchestrator, spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
         return faults
     mode = spec.slurm.mode
@@ -257,32 +262,33 @@ def _check_groups_without_scripts(spec: ClusterSpec) -> list[Fault]:
     ]
 
 
-def _check_eks_scripts(spec: ClusterSpec) -> list[Fault]:
-    scripts: Any = spec.lifecycle_scripts
-    if not known(scripts, spec.instance_groups):
+def _check_places_of_scripts(spec: ClusterSpec) -> list[Fault]:
+    if spec.lifecycle_scripts is not None or not known(spec.instance_groups):
         return []
-    if scripts is not None and (scripts.folder is not None or scripts.source_s3_uri is not None):
-        return []
-    faults = []
-    if scripts is not None and scripts.entry_point is not None:
-        faults.append(
-            Fault(
-                ("lifecycle_scripts", "entry_point"),
-                "names a script, and with EKS there are none by default; give folder or source_s3_uri, or "
-                "leave it out",
-            )
+    owns: list[Any] = [group.lifecycle_scripts if known(group) else None for group in spec.instance_groups]
+    return [
+        Fault(
+            ("instance_groups", index, "lifecycle_scripts", "source_s3_uri"),
+            "is required, since lifecycle_scripts of the cluster are null",
         )
-    for index, group in enumerate(spec.instance_groups):
-        own: Any = group.lifecycle_scripts if known(group) else None
-        if own is not None and known(own) and own.source_s3_uri is None:
-            faults.append(
-                Fault(
-                    ("instance_groups", index, "lifecycle_scripts", "source_s3_uri"),
-                    "is required, since the cluster has no lifecycle_scripts; or give these folder or "
-                    "source_s3_uri",
-                )
-            )
-    return faults
+        for index, own in enumerate(owns)
+        if own is not None and known(own) and own.source_s3_uri is None
+    ]
+
+
+def _check_one_hook(spec: ClusterSpec) -> list[Fault]:
+    if not known(spec.instance_groups) or len(named_hooks(spec)) < len(HOOK_FIELDS):
+        return []
+    owns: list[Any] = [group.lifecycle_scripts if known(group) else None for group in spec.instance_groups]
+    return [
+        Fault(
+            ("instance_groups", index, "lifecycle_scripts", "on_init_complete"),
+            "is named beside on_create of another group; with EKS, scripts of all groups run at the same "
+            "time of their set-up, keep one",
+        )
+        for index, own in enumerate(owns)
+        if own is not None and known(own) and own.on_init_complete is not None
+    ]
 
 
 def _check_entry_point(scripts: Any) -> list[Fault]:
@@ -305,10 +311,7 @@ def _check_entry_point(scripts: Any) -> list[Fault]:
 
 
 def _uploads_own_scripts(spec: ClusterSpec) -> bool:
-    scripts: Any = spec.lifecycle_scripts
-    if not known(scripts):
-        return False
-    if scripts is not None and (scripts.folder is not None or scripts.source_s3_uri is not None):
+    if spec.lifecycle_scripts is not None and not uploads_own(spec.lifecycle_scripts):
         return False
     owns: list[Any] = [group.lifecycle_scripts if known(group) else UNKNOWN for group in spec.instance_groups]
     return any(own is None or (known(own) and own.source_s3_uri is None) for own in owns)

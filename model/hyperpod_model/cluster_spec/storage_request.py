@@ -72,14 +72,15 @@ def volume_path(volume: Volume, path: FaultPath, at: FaultPath) -> FaultPath:
 
 
 def _ebs(group: Any) -> Iterator[Volume]:
-    if group.root_volume_kms_key_arn is not None:
+    root_key = getattr(group, "root_volume_kms_key_arn", None)
+    if root_key is not None:
         yield Volume(
-            {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": group.root_volume_kms_key_arn}},
+            {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": root_key}},
             {"": ("root_volume_kms_key_arn",)},
         )
     size = group.secondary_volume_gib
     if size is not None:
-        key = group.secondary_volume_kms_key_arn
+        key = getattr(group, "secondary_volume_kms_key_arn", None)
         yield Volume(
             {"EbsVolumeConfig": {"VolumeSizeInGB": size} | ({} if key is None else {"VolumeKmsKeyId": key})},
             {"VolumeKmsKeyId": ("secondary_volume_kms_key_arn",), "": ("secondary_volume_size_gib",)},

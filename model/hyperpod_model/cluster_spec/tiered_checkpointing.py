@@ -23,8 +23,8 @@ class TieredCheckpointingSpec(SpecModel):
     memory_percentage: int | None = Field(
         default=None,
         description=(
-            f"Share of the nodes' memory for checkpoints, {_LEAST} to {_MOST} percent. By default the "
-            "service's own."
+            f"Share of the nodes' memory for checkpoints, {_LEAST} to {_MOST} percent. Required unless "
+            "enabled is false."
         ),
         json_schema_extra={"minimum": _LEAST, "maximum": _MOST},
     )
@@ -32,8 +32,7 @@ class TieredCheckpointingSpec(SpecModel):
         default=None,
         description=(
             "Training steps from one checkpoint in the bucket to the next: the memory tier does not outlive "
-            "a stop of the whole cluster. The job side reads it. Required with checkpoint_bucket. By default "
-            "none."
+            "a stop of the whole cluster. The job side reads it. Required unless enabled is false."
         ),
         json_schema_extra={"minimum": 1},
     )

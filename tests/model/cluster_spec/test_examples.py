@@ -29,6 +29,8 @@ PLACEHOLDERS = {
     "SourceS3Uri": "s3://sagemaker-made/prefix/",
     "DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
     "MountName": "abcdefgh",
+    "ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/made",
+    "ClusterRole": "arn:aws:iam::111122223333:role/made",
 }
 
 
