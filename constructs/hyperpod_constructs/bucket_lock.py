@@ -110,6 +110,17 @@ class ExceptRoles:
                     )
                 ]
             )
+        self.add_pattern(arn)
+
+    def add_pattern(self, arn: str) -> None:
+        """Exempt every role whose ARN matches a pattern.
+
+        Args:
+            arn: For roles that nobody in the account can make or take, such as those linked to a service.
+
+        Raises:
+            InvalidInputError: If the policy was resolved already.
+        """
         self._arns[arn] = None
         # Sets the key's whole list, replacing the shorter one of before. A principal without an ARN, such as
         # an anonymous one or a service, matches the negated operator and stays denied.
@@ -200,6 +211,14 @@ class ConfigurationLock:
         """
         self._denial.add_role(role)
 
+    def add_service_role(self, arn: str) -> None:
+        """Exempt a role that is linked to a service, which does with it only what the service does.
+
+        Args:
+            arn: Its ARN, or a pattern of ARNs.
+        """
+        self._denial.add_pattern(arn)
+
 
 class ObjectLock:
     """Denies object writes to everybody but writers and, if wanted, object reads to everybody but readers."""
@@ -251,3 +270,15 @@ class ObjectLock:
         """
         if self._reads is not None:
             self._reads.add_role(role)
+
+    def add_service_role(self, arn: str, *, writes: bool) -> None:
+        """Exempt a role that is linked to a service from the denial of reads, and of writes if wanted.
+
+        Args:
+            arn: Its ARN, or a pattern of ARNs.
+            writes: Whether it writes as well.
+        """
+        if writes:
+            self._writes.add_pattern(arn)
+        if self._reads is not None:
+            self._reads.add_pattern(arn)

@@ -122,6 +122,18 @@ class LockedBucket(Construct):
         """Exempt a role from the denial of configuration changes."""
         self._configuration.add_administrator(role)
 
+    def add_service_role(self, arn: str, *, writes: bool, configures: bool) -> None:
+        """Exempt a role that is linked to a service, whose own policy says what the service does with it.
+
+        Args:
+            arn: Its ARN, or a pattern of ARNs of such roles.
+            writes: Whether it writes objects; it reads them in any case.
+            configures: Whether it changes the bucket, such as its event notifications.
+        """
+        self._objects.add_service_role(arn, writes=writes)
+        if configures:
+            self._configuration.add_service_role(arn)
+
 
 def allow_objects(
     scope: Construct,

@@ -155,6 +155,12 @@ class LustreFileSystem(Construct):
             ),
         )
         self._efa_enabled = efa_enabled
+        self.deployment_type = deployment_type
+        """Such as ``PERSISTENT_2``."""
+        self.backup_retention_days = backup_retention_days
+        """Days that automatic backups are kept; 0 for none."""
+        self.removal = removal
+        """What becomes of the data when the file system leaves its stack."""
         self.addresses = file_system_addresses(known(storage_capacity_gib))
         """Addresses that it takes in the subnet, estimated on the safe side."""
         self.key: kms.IKey | None = kms_key

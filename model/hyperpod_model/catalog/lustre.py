@@ -91,6 +91,38 @@ GIB_FOR_EACH_NETWORK_INTERFACE: Fact[int] = fact(
     "storage for each network interface of a file system", _TABLE["gib_for_each_network_interface"], _TABLE
 )
 
+_REPOSITORIES = _TABLE["data_repositories"]
+
+MAX_DATA_REPOSITORY_ASSOCIATIONS: int = _REPOSITORIES["max_associations"]
+"""Of one file system."""
+
+DATA_REPOSITORY_EVENTS: tuple[str, ...] = tuple(_REPOSITORIES["events"])
+"""Changes that a link to a bucket follows."""
+
+TYPES_WITHOUT_DATA_REPOSITORIES: tuple[str, ...] = tuple(_REPOSITORIES["deployment_types_without"])
+MAX_FILE_SYSTEM_PATH_LENGTH: int = _REPOSITORIES["max_path_length"]
+
+DATA_REPOSITORY_IMPORT_KEY_ACTIONS: tuple[str, ...] = tuple(_REPOSITORIES["import_key_actions"])
+"""What FSx does with the key of a linked bucket to read it."""
+
+DATA_REPOSITORY_EXPORT_KEY_ACTIONS: tuple[str, ...] = tuple(_REPOSITORIES["export_key_actions"])
+"""The same to read and write it."""
+
+ANY_FILE_SYSTEM_ID: str = _REPOSITORIES["any_file_system"]
+"""Pattern of every file system's id."""
+
+
+def data_repository_role(file_system_id: str) -> str:
+    """Resource part of the ARN of the service-linked role with which FSx reads and writes linked buckets.
+
+    FSx makes the role with the file system's first link, so no policy can have it as a principal before.
+
+    Args:
+        file_system_id: Such as ``fs-0123456789abcdef0``; may be a CDK Token or ``ANY_FILE_SYSTEM_ID``.
+    """
+    template: str = _REPOSITORIES["service_role"]
+    return template.format(file_system_id=file_system_id)
+
 
 def deployment_type(name: str) -> DeploymentType:
     """Look a deployment type up.
