@@ -183,6 +183,8 @@ def resolve(value: Any, template: Mapping[str, Any]) -> Any:
             return _arn(argument[0], argument[1], template)
         if function == "Fn::Join":
             return argument[0].join(resolve(argument[1], template))
+        if function == "Fn::Split":
+            return resolve(argument[1], template).split(argument[0])
         if function == "Fn::Sub":
             for name, pseudo in _PSEUDO.items():
                 argument = argument.replace(f"${{{name}}}", pseudo)
