@@ -128,8 +128,6 @@ CLUSTER_ADMIN_ACCESS_POLICY: str = _TABLE["cluster_admin_access_policy"]
 SECRETS_KEY_ACTIONS: Fact[tuple[str, ...]] = fact(
     "KMS actions of the control plane's role", _TABLE["secrets_key_actions"], _TABLE
 )
-POD_IDENTITY_TAGS: tuple[str, ...] = tuple(_TABLE["pod_identity_tags"])
-"""Session tags of EKS Pod Identity that tell cluster, namespace and service account, in this order."""
 
 
 class KubectlLayer(NamedTuple):

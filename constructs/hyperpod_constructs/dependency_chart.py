@@ -1,0 +1,193 @@
+"""The Helm chart that must be in an EKS cluster before HyperPod comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+from aws_cdk import Annotations, Duration, RemovalPolicy, Token
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_model.catalog.add_ons import (
+    CHART_COMPONENTS,
+    CHART_FOLDER,
+    CHART_NAMESPACE,
+    CHART_RELEASE,
+    CHART_REPOSITORY,
+)
+from hyperpod_model.faults import Fault
+
+CHART_COMPONENTS_WARNING = "hyperpod:DependencyChart.components"
+
+_MAXIMUM_WAIT = Duration.minutes(15)
+_WHERE_FROM = f"a copy of {CHART_FOLDER} of {CHART_REPOSITORY}"
+
+
+class DependencyChart:
+    """AWS's chart of health agents, device plugins and job operators, and where it comes from.
+
+    HyperPod expects it in the EKS cluster before the HyperPod cluster is created: without it the creation may
+    fail. Source: SageMaker developer guide, sagemaker-hyperpod-eks-install-packages-using-helm-chart. No
+    registry publishes the chart: take it from AWS's repository, or push it to a registry of yours. Make one
+    with :meth:`from_folder`, :meth:`from_oci` or :meth:`installed`.
+    """
+
+    def __init__(
+        self,
+        *,
+        folder: Path | None,
+        uri: str | None,
+        version: str | None,
+        values: Mapping[str, Any],
+        missing_components: tuple[str, ...],
+    ) -> None:
+        self._folder = folder
+        self._uri = uri
+        self._version = version
+        self._values = MappingProxyType(dict(values))
+        self._missing_components = missing_components
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, values: Mapping[str, Any] | None = None) -> DependencyChart:
+        """Install the chart from a folder, packed and uploaded with the app's assets.
+
+        Args:
+            folder: Folder of the chart, with ``Chart.yaml`` and its sub-charts in ``charts/``: installation
+                downloads no dependencies, so run ``helm dependency update`` first.
+            values: Values for the chart. Default: the chart's own.
+
+        Raises:
+            InvalidInputError: If the folder is no chart, or lacks sub-charts that its ``Chart.yaml`` names.
+        """
+        path = Path(folder)
+        content = _chart_yaml(path)
+        dependencies = _dependencies(content)
+        absent = [name for name, version in dependencies if not _is_vendored(path, name, version)]
+        if absent:
+            _refuse(
+                "folder",
+                f"lacks sub-charts that '{path / 'Chart.yaml'}' depends on, which are {', '.join(absent)}; "
+                f"run helm dependency update {path}",
+            )
+        names = {name for name, _ in dependencies} | {str(content["name"])}
+        return cls(
+            folder=path,
+            uri=None,
+            version=None,
+            values={} if values is None else values,
+            missing_components=tuple(part.name for part in CHART_COMPONENTS if part.name not in names),
+        )
+
+    @classmethod
+    def from_oci(cls, uri: str, *, version: str, values: Mapping[str, Any] | None = None) -> DependencyChart:
+        """Install the chart from an OCI registry.
+
+        Args:
+            uri: Such as ``oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-dependencies``. Private
+                ECR repositories of the account work; others must let anybody pull.
+            version: Exact version, so that every deployment installs the same.
+            values: Values for the chart. Default: the chart's own.
+
+        Raises:
+            InvalidInputError: If the location is none or the version is missing.
+        """
+        if not isinstance(uri, str) or not (Token.is_unresolved(uri) or uri.startswith("oci://")):
+            _refuse("uri", f"must begin with oci://, got {uri!r}")
+        if not isinstance(version, str) or not version.strip():
+            _refuse("version", f"must be the version of the chart, such as '0.1.0', got {version!r}")
+        return cls(
+            folder=None,
+            uri=uri,
+            version=version,
+            values={} if values is None else values,
+            missing_components=(),
+        )
+
+    @classmethod
+    def installed(cls) -> DependencyChart:
+        """Vouch that the chart is in the EKS cluster, or gets there before HyperPod by other means."""
+        return cls(folder=None, uri=None, version=None, values={}, missing_components=())
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether somebody else installs the chart."""
+        return self._folder is None and self._uri is None
+
+    def install(self, scope: Construct, id: str, *, cluster: eks.ICluster) -> eks.HelmChart:
+        """Install the chart as release ``hyperpod-dependencies`` in namespace ``kube-system``.
+
+        It is not waited for: its pods run on the nodes that come after it.
+
+        Args:
+            scope: Parent of the release.
+            id: Id within the parent.
+            cluster: EKS cluster with a kubectl provider.
+        """
+        chart_asset = None
+        if self._folder is not None:
+            chart_asset = assets.Asset(scope, f"{id}Archive", path=str(self._folder))
+        chart = eks.HelmChart(
+            scope,
+            id,
+            cluster=cluster,
+            chart=self._uri,
+            chart_asset=chart_asset,
+            version=self._version,
+            release=CHART_RELEASE,
+            namespace=CHART_NAMESPACE,
+            create_namespace=False,
+            wait=False,
+            timeout=_MAXIMUM_WAIT,
+            values=dict(self._values) if self._values else None,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        if self._missing_components:
+            purposes = {part.name: part.purpose for part in CHART_COMPONENTS}
+            Annotations.of(chart).add_warning_v2(
+                CHART_COMPONENTS_WARNING,
+                "the dependency chart lacks "
+                + ", ".join(f"{name} ({purposes[name]})" for name in self._missing_components)
+                + "; make sure that something else installs them before the HyperPod cluster",
+            )
+        return chart
+
+
+def _chart_yaml(folder: Path) -> dict[str, Any]:
+    path = folder / "Chart.yaml"
+    if not path.is_file():
+        _refuse(
+            "folder",
+            f"must be the folder of a Helm chart, got '{folder}' without a Chart.yaml; use {_WHERE_FROM}",
+        )
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        _refuse("folder", f"has a Chart.yaml that cannot be read: {' '.join(str(error).split())}")
+    if not isinstance(content, dict) or not content.get("name") or not content.get("version"):
+        _refuse("folder", f"has a Chart.yaml without name and version; use {_WHERE_FROM}")
+    found: dict[str, Any] = content
+    return found
+
+
+def _dependencies(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    listed = content.get("dependencies")
+    return [
+        (str(item["name"]), str(item.get("version", "")))
+        for item in (listed if isinstance(listed, list) else ())
+        if isinstance(item, dict) and "name" in item
+    ]
+
+
+def _is_vendored(folder: Path, name: str, version: str) -> bool:
+    charts = folder / "charts"
+    return (charts / name).is_dir() or any(charts.glob(f"{name}-*.tgz"))
+
+
+def _refuse(argument: str, message: str) -> None:
+    refuse_arguments("dependency chart", [Fault((argument,), message)])

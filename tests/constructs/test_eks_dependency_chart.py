@@ -1,0 +1,160 @@
+"""Where the dependency chart comes from, and what it lacks."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk import App, CfnParameter, Stack
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk.assertions import Annotations, Match
+from stacks import only, template_of
+
+from hyperpod_constructs.cluster_network import ClusterNetwork
+from hyperpod_constructs.dependency_chart import DependencyChart
+from hyperpod_constructs.eks_control_plane import EksControlPlane
+from hyperpod_model.catalog.add_ons import CHART_COMPONENTS
+from hyperpod_model.faults import InvalidInputError
+
+COMPONENTS = [part.name for part in CHART_COMPONENTS]
+
+
+def _chart(folder: Path, *, dependencies: list[str] = COMPONENTS, vendored: list[str] = COMPONENTS) -> Path:
+    folder.mkdir(exist_ok=True)
+    content = {
+        "apiVersion": "v2",
+        "name": "hyperpod-helm-chart",
+        "version": "0.1.0",
+        "dependencies": [{"name": name, "version": "0.1.0", "repository": "x"} for name in dependencies],
+    }
+    (folder / "Chart.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    for name in vendored:
+        (folder / "charts" / name).mkdir(parents=True)
+        (folder / "charts" / name / "Chart.yaml").write_text(f"name: {name}\n", encoding="utf-8")
+    return folder
+
+
+def _stack(chart: DependencyChart) -> Stack:
+    stack = Stack(App(), "Training")
+    network = ClusterNetwork(
+        stack,
+        "Network",
+        availability_zone_id="usw2-az1",
+        control_plane_availability_zone_ids=["usw2-az1", "usw2-az2"],
+    )
+    EksControlPlane(
+        stack,
+        "Eks",
+        network=network,
+        dependency_chart=chart,
+        kubectl_layer=lambda_.LayerVersion.from_layer_version_arn(
+            stack, "Layer", "arn:aws:lambda:us-west-2:111122223333:layer:kubectl:1"
+        ),
+    )
+    return stack
+
+
+def _release(stack: Stack) -> dict[str, Any]:
+    _, resource = only(template_of(stack), "Custom::AWSCDK-EKS-HelmChart")
+    said: dict[str, Any] = resource["Properties"]
+    return said
+
+
+def test_a_folder_is_packed_and_uploaded(tmp_path: Path) -> None:
+    stack = _stack(DependencyChart.from_folder(_chart(tmp_path / "chart")))
+    said = _release(stack)
+    assert json.dumps(said["ChartAssetURL"]).count(".zip") == 1
+    assert "Chart" not in said
+    assert (said["Release"], said["Namespace"]) == ("hyperpod-dependencies", "kube-system")
+    assert "CreateNamespace" not in said
+    folders = [
+        path for path in Path(_app_of(stack).outdir).glob("asset.*") if (path / "Chart.yaml").is_file()
+    ]
+    assert len(folders) == 1
+
+
+def _app_of(stack: Stack) -> App:
+    root = stack.node.root
+    assert isinstance(root, App)
+    return root
+
+
+def test_values_reach_the_chart(tmp_path: Path) -> None:
+    values = {"trainingOperators": {"enabled": True}}
+    said = _release(_stack(DependencyChart.from_folder(_chart(tmp_path / "chart"), values=values)))
+    assert json.loads(said["Values"]) == values
+
+
+def test_no_values_leave_the_charts_own(tmp_path: Path) -> None:
+    assert "Values" not in _release(_stack(DependencyChart.from_folder(_chart(tmp_path / "chart"))))
+
+
+def test_packed_sub_charts_count_too(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart", vendored=COMPONENTS[1:])
+    with tarfile.open(folder / "charts" / f"{COMPONENTS[0]}-0.1.0.tgz", "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("Chart.yaml"), io.BytesIO())
+    assert not DependencyChart.from_folder(folder).is_installed
+
+
+def test_sub_charts_that_are_not_there_are_named_together(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart", vendored=COMPONENTS[2:])
+    with pytest.raises(InvalidInputError) as raised:
+        DependencyChart.from_folder(folder)
+    message = str(raised.value)
+    assert f"dependency chart: folder: lacks sub-charts that '{folder / 'Chart.yaml'}' depends on" in message
+    assert f"which are {COMPONENTS[0]}, {COMPONENTS[1]}; run helm dependency update {folder}" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "without a Chart.yaml; use a copy of helm_chart/HyperPodHelmChart of https://github.com/aws/"),
+        ("name: [", "has a Chart.yaml that cannot be read: "),
+        ("- a", "has a Chart.yaml without name and version"),
+        ("name: x", "has a Chart.yaml without name and version"),
+    ],
+)
+def test_a_folder_that_is_no_chart_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "Chart.yaml").write_text(content, encoding="utf-8")
+    with pytest.raises(InvalidInputError) as raised:
+        DependencyChart.from_folder(tmp_path)
+    assert message in str(raised.value)
+
+
+def test_a_chart_without_what_resilience_needs_leaves_a_warning(tmp_path: Path) -> None:
+    others = COMPONENTS[:-1]
+    stack = _stack(DependencyChart.from_folder(_chart(tmp_path / "c", dependencies=others, vendored=others)))
+    (found,) = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(".*components.*"))
+    assert "lacks aws-efa-k8s-device-plugin (lets pods ask for EFA interfaces)" in str(found.entry.data)
+
+
+def test_the_whole_chart_leaves_none(tmp_path: Path) -> None:
+    stack = _stack(DependencyChart.from_folder(_chart(tmp_path / "chart")))
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(".*DependencyChart.*"))
+    assert found == []
+
+
+def test_a_registry_needs_its_scheme_and_a_version() -> None:
+    with pytest.raises(InvalidInputError, match="uri: must begin with oci://, got 'https://x/y'"):
+        DependencyChart.from_oci("https://x/y", version="1")
+    for version in ("", " ", None):
+        with pytest.raises(InvalidInputError, match="version: must be the version of the chart"):
+            DependencyChart.from_oci("oci://x/y", version=version)  # type: ignore[arg-type]
+
+
+def test_a_registry_may_be_known_at_deployment_only() -> None:
+    app = App()
+    parameter = CfnParameter(Stack(app, "Other"), "Registry")
+    assert not DependencyChart.from_oci(parameter.value_as_string, version="1").is_installed
+
+
+def test_to_vouch_for_it_installs_nothing() -> None:
+    stack = _stack(DependencyChart.installed())
+    kinds = {resource["Type"] for resource in template_of(stack)["Resources"].values()}
+    assert "Custom::AWSCDK-EKS-HelmChart" not in kinds
