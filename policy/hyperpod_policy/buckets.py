@@ -11,6 +11,7 @@ from hyperpod_policy.clusters import Used, clusters, execution_roles, groups, or
 from hyperpod_policy.iam.evaluation import Request, allows
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.pod_roles import pod_roles
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import (
     Anything,
@@ -78,9 +79,7 @@ def _guarded_buckets(template: Template) -> list[GuardedBucket]:
             found.setdefault(bucket.key, GuardedBucket(bucket, "lifecycle script"))
     if clusters(template):
         for bucket in template.of_type(BUCKET):
-            if bucket.key not in found and (
-                _is_tagged(bucket) or _is_written_by_slurm_nodes(template, bucket)
-            ):
+            if bucket.key not in found and (_is_tagged(bucket) or _is_written_by_jobs(template, bucket)):
                 found[bucket.key] = GuardedBucket(bucket, "checkpoint")
     return list(found.values())
 
@@ -137,15 +136,22 @@ def _is_tagged(bucket: Resource) -> bool:
     )
 
 
-def _is_written_by_slurm_nodes(template: Template, bucket: Resource) -> bool:
-    """Whether a policy of the nodes' role names the bucket and lets them write it; ``*`` names no bucket."""
+def _writing_roles(template: Template) -> list[Resource]:
+    """Return the roles that jobs write with: that of the nodes on Slurm, those of pods on EKS."""
+    nodes = (
+        role_of(template, used.value)
+        for used in execution_roles(template)
+        if orchestrator(used.cluster) == "slurm"
+    )
+    found = {role.key: role for role in nodes if role is not None}
+    found.update((role.key, role) for role in pod_roles(template))
+    return list(found.values())
+
+
+def _is_written_by_jobs(template: Template, bucket: Resource) -> bool:
+    """Whether a policy of a role of jobs names the bucket and lets them write it; ``*`` names no bucket."""
     request = Request("s3:PutObject", objects_arn(template, bucket))
-    for used in execution_roles(template):
-        if orchestrator(used.cluster) != "slurm":
-            continue
-        role = role_of(template, used.value)
-        if role is None:
-            continue
+    for role in template.once(_writing_roles):
         for statement in permissions(template, role).statements:
             named = [
                 resource

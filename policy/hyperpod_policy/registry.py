@@ -5,16 +5,34 @@ from __future__ import annotations
 from typing import Final
 
 from hyperpod_policy.rule import Rule
-from hyperpod_policy.rules.identity import execution_role_privileges, execution_role_trust, script_writers
+from hyperpod_policy.rules.control_plane import (
+    authentication_mode,
+    control_plane_logs,
+    endpoint_access,
+    node_traffic,
+    secrets_encryption,
+    training_operator_tag,
+)
+from hyperpod_policy.rules.identity import (
+    execution_role_privileges,
+    execution_role_trust,
+    node_checkpoint_access,
+    pod_identity_trust,
+    script_writers,
+    service_account_trust,
+)
 from hyperpod_policy.rules.network import (
     checkpoint_ports,
     checkpoint_ports_acl,
     efa_lustre_traffic,
     efa_self_traffic,
     flow_logs,
+    group_zones,
+    isolated_endpoints,
     node_dns,
     node_subnets,
     open_ingress,
+    s3_endpoint_policy,
 )
 from hyperpod_policy.rules.resilience import (
     cluster_dependencies,
@@ -22,6 +40,7 @@ from hyperpod_policy.rules.resilience import (
     deep_health_checks,
     instance_type_offer,
     node_recovery,
+    tiered_checkpointing,
 )
 from hyperpod_policy.rules.storage import (
     bucket_access_logs,
@@ -84,6 +103,19 @@ RULES: Final[tuple[Rule, ...]] = (
     node_recovery.RULE,
     deep_health_checks.RULE,
     cluster_dependencies.RULE,
+    endpoint_access.RULE,
+    authentication_mode.RULE,
+    secrets_encryption.RULE,
+    control_plane_logs.RULE,
+    node_traffic.RULE,
+    pod_identity_trust.RULE,
+    service_account_trust.RULE,
+    node_checkpoint_access.RULE,
+    training_operator_tag.RULE,
+    tiered_checkpointing.RULE,
+    group_zones.RULE,
+    isolated_endpoints.RULE,
+    s3_endpoint_policy.RULE,
 )
 
 UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (

@@ -197,8 +197,13 @@ def same(one: Any, other: Any) -> bool | None:
 
 
 def one_attribute(value: Reference | str) -> str:
-    """Return which attribute a value is, taking a literal for a ``Ref``: an id that exists already."""
-    return value.attribute if isinstance(value, Reference) else "Ref"
+    """Return which attribute a value is, taking a literal for a ``Ref``: an id that exists already.
+
+    The security group that EKS makes for a cluster is no resource of a template, so it counts as one more id.
+    """
+    if not isinstance(value, Reference) or value.attribute == "ClusterSecurityGroupId":
+        return "Ref"
+    return value.attribute
 
 
 def elements(value: Any) -> tuple[list[Any], bool]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_model.catalog.endpoints import required_endpoints
 from hyperpod_policy import Report, compare, review
 from hyperpod_policy.registry import rule, update_rule
 
@@ -392,10 +393,200 @@ def _cluster() -> dict[str, Any]:
 _COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster()}}
 
 
+def _control_plane() -> dict[str, Any]:
+    group = att("Eks", "ClusterSecurityGroupId")
+
+    def way(source: Any, target: Any, port: int) -> dict[str, Any]:
+        return {
+            "Type": "AWS::EC2::SecurityGroupIngress",
+            "Properties": {
+                "GroupId": target,
+                "SourceSecurityGroupId": source,
+                "IpProtocol": "tcp",
+                "FromPort": port,
+                "ToPort": port,
+            },
+        }
+
+    nodes = att("NodeGroup", "GroupId")
+    return {
+        "Eks": {
+            "Type": "AWS::EKS::Cluster",
+            "Properties": {
+                "AccessConfig": {"AuthenticationMode": "API"},
+                "EncryptionConfig": [{"Resources": ["secrets"], "Provider": {"KeyArn": att("Key")}}],
+                "Logging": {
+                    "ClusterLogging": {
+                        "EnabledTypes": [
+                            {"Type": kind}
+                            for kind in ("api", "audit", "authenticator", "controllerManager", "scheduler")
+                        ]
+                    }
+                },
+                "ResourcesVpcConfig": {
+                    "EndpointPrivateAccess": True,
+                    "EndpointPublicAccess": False,
+                    "SubnetIds": [ref("Subnet")],
+                },
+            },
+        },
+        "NodesToControlPlane": way(nodes, group, 443),
+        "ControlPlaneToNodes": way(group, nodes, 443),
+        "ControlPlaneToKubelets": way(group, nodes, 10250),
+        "TrainingOperator": {
+            "Type": "AWS::EKS::Addon",
+            "Properties": {
+                "AddonName": "amazon-sagemaker-hyperpod-training-operator",
+                "ClusterName": ref("Eks"),
+            },
+        },
+    }
+
+
+def _pods() -> dict[str, Any]:
+    tags = {
+        "eks-cluster-arn": att("Eks"),
+        "kubernetes-namespace": "train",
+        "kubernetes-service-account": "job",
+    }
+    checkpoints = {
+        "PolicyDocument": {
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+                    "Resource": _objects("Checkpoints"),
+                }
+            ]
+        }
+    }
+    issuer = "oidc.eks.us-west-2.amazonaws.com/id/EXAMPLED539D4633E53DE1B716D3041E"
+    return {
+        "PodRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"Service": "pods.eks.amazonaws.com"},
+                            "Action": ["sts:AssumeRole", "sts:TagSession"],
+                            "Condition": {
+                                "StringEquals": {f"aws:RequestTag/{tag}": item for tag, item in tags.items()}
+                            },
+                        }
+                    ]
+                },
+                "Policies": [checkpoints],
+            },
+        },
+        "Association": {
+            "Type": "AWS::EKS::PodIdentityAssociation",
+            "Properties": {
+                "ClusterName": ref("Eks"),
+                "Namespace": "train",
+                "ServiceAccount": "job",
+                "RoleArn": att("PodRole"),
+            },
+        },
+        "TokenRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {
+                                "Federated": {
+                                    "Fn::Sub": f"arn:aws:iam::${{AWS::AccountId}}:oidc-provider/{issuer}"
+                                }
+                            },
+                            "Action": "sts:AssumeRoleWithWebIdentity",
+                            "Condition": {
+                                "StringEquals": {
+                                    f"{issuer}:aud": "sts.amazonaws.com",
+                                    f"{issuer}:sub": "system:serviceaccount:train:reader",
+                                }
+                            },
+                        }
+                    ]
+                }
+            },
+        },
+    }
+
+
+def _endpoints() -> dict[str, Any]:
+    def endpoint(service: str, **more: Any) -> dict[str, Any]:
+        return {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": ref("Vpc"),
+                "ServiceName": {"Fn::Sub": f"com.amazonaws.${{AWS::Region}}.{service}"},
+                **more,
+            },
+        }
+
+    own = {"StringEquals": {"aws:ResourceAccount": {"Ref": "AWS::AccountId"}}}
+    everything = {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "*"}
+    layers = {"Fn::Sub": "arn:${AWS::Partition}:s3:::prod-${AWS::Region}-starport-layer-bucket/*"}
+    found = {
+        "EndpointS3": endpoint(
+            "s3",
+            VpcEndpointType="Gateway",
+            RouteTableIds=[ref("RouteTable")],
+            PolicyDocument={
+                "Statement": [
+                    {**everything, "Condition": own},
+                    {**everything, "Action": "s3:GetObject", "Resource": layers},
+                ]
+            },
+        )
+    }
+    for needed in required_endpoints("eks"):
+        if needed.kind == "Interface":
+            name = "Endpoint" + needed.service.replace(".", "").replace("-", "").title()
+            found[name] = endpoint(needed.service, VpcEndpointType="Interface", PrivateDnsEnabled=True)
+    return found
+
+
+def _on_eks() -> Template:
+    """The compliant template with EKS for Slurm, tiered checkpointing, and no way to the internet."""
+    made = copy.deepcopy(_COMPLIANT["Resources"])
+    for name in ("Nat", "Route"):
+        del made[name]
+    made.update(**_control_plane(), **_pods(), **_endpoints())
+    made["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].pop(1)
+    made["CheckpointsPolicy"] = _bucket_policy("Checkpoints", "PodRole")
+    cluster = made["Cluster"]
+    cluster["DependsOn"] = [name for name in cluster["DependsOn"] if name in made]
+    cluster["DependsOn"] += ["NodesToControlPlane", "ControlPlaneToNodes", "ControlPlaneToKubelets"]
+    properties = cluster["Properties"]
+    properties["Orchestrator"] = {"Eks": {"ClusterArn": att("Eks")}}
+    properties["TieredStorageConfig"] = {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}
+    properties["Tags"].append({"Key": "SageMaker", "Value": "true"})
+    groups = properties["InstanceGroups"]
+    groups.append({**copy.deepcopy(groups[1]), "InstanceGroupName": "own-network"})
+    groups[2]["OverrideVpcConfig"] = copy.deepcopy(properties["VpcConfig"])
+    for group in groups:
+        del group["SlurmConfig"]
+        group["LifeCycleConfig"]["OnCreate"] = group["LifeCycleConfig"].pop("OnInitComplete")
+    return {"Resources": made}
+
+
+_COMPLIANT_ON_EKS = _on_eks()
+
+
 @pytest.fixture
 def template() -> Template:
     """A template that keeps every promise, for a test to break."""
     return copy.deepcopy(_COMPLIANT)
+
+
+@pytest.fixture
+def eks_template() -> Template:
+    """The same with EKS in place of Slurm, in a network without internet access."""
+    return copy.deepcopy(_COMPLIANT_ON_EKS)
 
 
 @pytest.fixture

@@ -11,6 +11,17 @@ from hyperpod_policy import review
 from hyperpod_policy.registry import RULES, rule
 
 REGION = "us-west-2"
+ABOUT_EKS = {
+    "EksEndpointAccess",
+    "EksAuthentication",
+    "EksSecretsEncryption",
+    "EksControlPlaneLogs",
+    "EksNodeTraffic",
+    "PodIdentityTrust",
+    "ServiceAccountTrust",
+    "NodeCheckpointAccess",
+    "TrainingOperatorTag",
+}
 ONLY_FOR_EXCEPTIONS = {"EfaLustreTraffic"}
 
 
@@ -47,11 +58,15 @@ def test_a_rule_has_a_test_file_of_its_own(found, request):
     assert (request.path.parent / concern / f"test_{name}.py").is_file()
 
 
-def test_the_compliant_template_keeps_every_promise(template):
-    report = review(template, region=REGION)
-    assert report.findings == ()
-    outcomes = {found.id: report.outcome(found.id) for found in RULES}
-    assert {rule_id for rule_id, outcome in outcomes.items() if outcome != "pass"} == ONLY_FOR_EXCEPTIONS
+def test_the_compliant_templates_keep_every_promise(template, eks_template):
+    reports = [review(found, region=REGION) for found in (template, eks_template)]
+    assert [report.findings for report in reports] == [(), ()]
+    passed = {found.id for found in RULES if "pass" in {report.outcome(found.id) for report in reports}}
+    assert {found.id for found in RULES} - passed == ONLY_FOR_EXCEPTIONS
+
+
+def test_rules_about_eks_have_nothing_to_say_about_slurm(template):
+    assert {rule_id for rule_id in ABOUT_EKS if review(template).outcome(rule_id)} == set()
 
 
 def test_a_template_without_cluster_has_no_verdicts(template):

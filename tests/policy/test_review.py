@@ -226,6 +226,10 @@ def test_stacks_are_reviewed_together(template):
     assert alone.outcome("EfaSelfTraffic") == "undetermined"
 
 
-def test_all_rules_apply_by_default(template):
-    ids = {verdict.rule_id for verdict in review(template, region="us-west-2").verdicts}
+def test_all_rules_apply_by_default(template, eks_template):
+    ids = {
+        verdict.rule_id
+        for found in (template, eks_template)
+        for verdict in review(found, region="us-west-2").verdicts
+    }
     assert ids == {rule.id for rule in RULES} - {"EfaLustreTraffic"}

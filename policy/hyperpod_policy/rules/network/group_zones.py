@@ -1,0 +1,114 @@
+"""Groups with subnets of their own stay in one zone with those they train with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from hyperpod_policy.clusters import Group, clusters, groups
+from hyperpod_policy.networks import SUBNET
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Unresolved, elements, same
+
+_OVERRIDE = "OverrideVpcConfig"
+_ALLOWED = "one Availability Zone for all accelerated groups"
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the zones of each cluster whose accelerated groups have subnets of their own."""
+    for cluster in clusters(template):
+        accelerated = [group for group in groups(cluster) if group.accelerated is not False]
+        own = [group for group in accelerated if _OVERRIDE in group.properties]
+        if own:
+            yield from _judge(template, cluster, accelerated, own)
+
+
+def _judge(
+    template: Template, cluster: Resource, accelerated: list[Group], own: list[Group]
+) -> Iterator[Verdict]:
+    first: tuple[Group, Any] | None = None
+    quiet = True
+    for group in accelerated:
+        zones = _zones(template, cluster, group)
+        path = (*group.path, _OVERRIDE, "Subnets") if group in own else ("VpcConfig", "Subnets")
+        if group in own and len(zones) > 1:
+            differ = _differ(zones)
+            if differ is not False:
+                quiet = False
+                answer = undetermined if differ is None else failed
+                found = f"group '{group.name}' spans {' and '.join(map(str, zones))}"
+                yield answer(cluster, *path, found=found, allowed=_ALLOWED)
+                continue
+        if len(zones) != 1:
+            continue
+        if first is None:
+            first = (group, zones[0])
+            continue
+        differ = _differ([first[1], zones[0]])
+        if differ is not False:
+            quiet = False
+            found = (
+                f"group '{group.name}' is in {zones[0]} and group '{first[0].name}' in {first[1]}: no job "
+                "runs well on both"
+            )
+            if differ is None:
+                yield undetermined(cluster, *path, found=found, allowed=_ALLOWED)
+            else:
+                yield failed(cluster, *path, found=found, allowed=_ALLOWED, severity="warning")
+    if quiet:
+        yield passed(cluster, "InstanceGroups")
+
+
+def _zones(template: Template, cluster: Resource, group: Group) -> list[Any]:
+    """Return the zones of a group's subnets, each once; a subnet of elsewhere stands for its own zone."""
+    override = group.properties.get(_OVERRIDE)
+    if isinstance(override, Unresolved):
+        return [override]
+    listed, _ = elements(cluster.get("VpcConfig", "Subnets") if override is None else override.get("Subnets"))
+    found: list[Any] = []
+    for value in listed:
+        subnet = template.resource(value, SUBNET)
+        zone: Any = value
+        if subnet is not None:
+            zone = subnet.get("AvailabilityZoneId", default=subnet.get("AvailabilityZone"))
+        if zone not in found:
+            found.append(zone)
+    return found
+
+
+def _differ(zones: list[Any]) -> bool | None:
+    """Whether zones differ; names and ids, or a subnet that is not in the template, cannot be compared."""
+    answers = set()
+    for one, other in pairwise(zones):
+        comparable = one == other or _kind(one) == _kind(other) != "unknown"
+        equal = same(one, other) if comparable else None
+        answers.add(None if equal is None else not equal)
+    return True if True in answers else (None if None in answers else False)
+
+
+def _kind(zone: Any) -> str:
+    if not isinstance(zone, str) or zone.startswith("subnet-"):
+        return "unknown"
+    return "id" if "-az" in zone else "name"
+
+
+RULE = Rule(
+    id="GroupZones",
+    title="groups with subnets of their own stay in one zone with those they train with",
+    severity="error",
+    why=(
+        "EFA traffic does not cross Availability Zones: a job on nodes of two falls back to TCP or hangs, "
+        "and a subnet cannot be changed for an existing group."
+    ),
+    fix=(
+        "choose subnets of one zone for all accelerated groups; where they never run one job together, "
+        "acknowledge the finding"
+    ),
+    source=(
+        "EC2 user guide, EFA limitations; SageMaker developer guide, sagemaker-hyperpod-prerequisites "
+        "(OverrideVpcConfig)"
+    ),
+    check=check,
+)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_model.catalog.endpoints import required_endpoints
+
+ID = "IsolatedEndpoints"
+SERVICES = [found.service for found in required_endpoints("eks")]
+
+
+def _endpoint(template, service):
+    return next(
+        (name, resource)
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::EC2::VPCEndpoint"
+        and f"}}.{service}'" in str(resource["Properties"]["ServiceName"])
+    )
+
+
+def test_all_endpoints_comply(judge, eks_template):
+    assert judge(ID, eks_template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_missing_endpoint_fails(judge, eks_template, service):
+    del eks_template["Resources"][_endpoint(eks_template, service)[0]]
+    (finding,) = judge(ID, eks_template).failures
+    assert finding.logical_id == "Subnet"
+    assert f"no endpoint for {service};" in finding.message
+
+
+def test_slurm_needs_fewer(judge, eks_template):
+    eks_template["Resources"]["Cluster"]["Properties"]["Orchestrator"] = {"Slurm": {}}
+    del eks_template["Resources"][_endpoint(eks_template, "eks-auth")[0]]
+    assert judge(ID, eks_template).findings == ()
+
+
+def test_a_name_of_another_partition_counts(judge, eks_template):
+    for service in ("sts", "ecr.api"):
+        _, endpoint = _endpoint(eks_template, service)
+        endpoint["Properties"]["ServiceName"] = f"com.amazonaws.us-west-2.{service}"
+    assert judge(ID, eks_template).findings == ()
+
+
+def test_an_endpoint_of_another_vpc_does_not_count(judge, eks_template):
+    _endpoint(eks_template, "sts")[1]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
+    assert judge(ID, eks_template).outcome(ID) == "fail"
+
+
+def test_private_dns_off_fails(judge, eks_template):
+    name, endpoint = _endpoint(eks_template, "ecr.dkr")
+    endpoint["Properties"]["PrivateDnsEnabled"] = "false"
+    (finding,) = judge(ID, eks_template).failures
+    assert finding.logical_id == name
+    assert "nodes look for ecr.dkr on the internet" in finding.message
+
+
+def test_a_gateway_in_other_tables_fails(judge, eks_template):
+    name, endpoint = _endpoint(eks_template, "s3")
+    endpoint["Properties"]["RouteTableIds"] = ["rtb-0123456789abcdef0"]
+    (finding,) = judge(ID, eks_template).failures
+    assert (finding.logical_id, finding.path) == (name, ("RouteTableIds",))
+
+
+def test_a_gateway_in_tables_of_a_parameter_is_undetermined(judge, eks_template):
+    eks_template["Parameters"] = {"Tables": {"Type": "CommaDelimitedList"}}
+    _endpoint(eks_template, "s3")[1]["Properties"]["RouteTableIds"] = {"Ref": "Tables"}
+    assert judge(ID, eks_template).outcome(ID) == "undetermined"
+
+
+def test_endpoints_of_an_imported_vpc_are_undetermined(judge, eks_template):
+    del eks_template["Resources"][_endpoint(eks_template, "sts")[0]]
+    for resource in eks_template["Resources"].values():
+        if resource.get("Properties", {}).get("VpcId") == {"Ref": "Vpc"}:
+            resource["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
+    assert judge(ID, eks_template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "way", [{"NatGatewayId": "nat-1"}, {"TransitGatewayId": "tgw-1"}, {"VpcEndpointId": "vpce-1"}]
+)
+def test_a_network_with_a_way_out_has_nothing_to_say(judge, eks_template, way):
+    eks_template["Resources"]["Way"] = {
+        "Type": "AWS::EC2::Route",
+        "Properties": {"RouteTableId": {"Ref": "RouteTable"}, "DestinationCidrBlock": "0.0.0.0/0", **way},
+    }
+    assert judge(ID, eks_template).verdicts == ()
+
+
+def test_a_network_whose_tables_are_not_in_the_template_has_nothing_to_say(judge, eks_template):
+    del eks_template["Resources"]["RouteTableAssociation"]
+    assert judge(ID, eks_template).verdicts == ()
