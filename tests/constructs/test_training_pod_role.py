@@ -7,6 +7,7 @@ from aws_cdk import App, CfnParameter, Environment, Fn, NestedStack, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from policy_evaluator import (
     ACCOUNT,
@@ -23,8 +24,19 @@ from policy_evaluator import (
 )
 from stacks import Template, lint, only, recommended_feature_flags, resources, template_of
 
+from hyperpod_constructs.auto_scaling import AutoScaling
+from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
+from hyperpod_constructs.cluster_network import ClusterNetwork
+from hyperpod_constructs.dependency_chart import DependencyChart
+from hyperpod_constructs.efa_security_group import EfaSecurityGroup
+from hyperpod_constructs.eks_control_plane import EksControlPlane
 from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+from hyperpod_constructs.instance_group import InstanceGroup
+from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.orchestrator import Orchestrator
+from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_model.catalog.iam import (
     CLUSTER_INSTANCE_STATEMENTS,
@@ -407,6 +419,98 @@ class TestWhoWritesCheckpoints:
 
     def test_cloudformation_accepts_it(self, template: Template) -> None:
         assert lint(template) == []
+
+
+class TestWholeCluster:
+    """Nodes, pods and autoscaling around a control plane that is made here: nothing waits for itself."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def template(cls) -> Template:
+        stack = Stack(App(), "Training", env=Environment(account=ACCOUNT, region=REGION))
+        network = ClusterNetwork(
+            stack,
+            "Network",
+            availability_zone_id="usw2-az1",
+            control_plane_availability_zone_ids=["usw2-az1", "usw2-az2"],
+        )
+        layer = lambda_.LayerVersion.from_layer_version_arn(
+            stack, "Layer", f"arn:aws:lambda:{REGION}:{ACCOUNT}:layer:kubectl:1"
+        )
+        control_plane = EksControlPlane(
+            stack,
+            "Eks",
+            network=network,
+            dependency_chart=DependencyChart.from_oci("oci://registry.example/chart", version="0.1.0"),
+            kubectl_layer=layer,
+        )
+        group = EfaSecurityGroup(stack, "NodeGroup", vpc=network.vpc)
+        nodes = ExecutionRole(
+            stack,
+            "Nodes",
+            orchestrator="eks",
+            subnets=[network.accelerator_subnet],
+            security_groups=[group],
+            pod_identity_cluster=control_plane,
+        )
+        checkpoints = CheckpointBucket(stack, "Checkpoints")
+        TrainingPodRole(
+            stack, "Pods", control_plane=control_plane, checkpoint_bucket=checkpoints, tiered=True, **PODS
+        )
+        TrainingPodRole.irsa(
+            stack, "Tokens", control_plane=control_plane, namespace="research", service_account="evaluator"
+        )
+        HyperPodCluster(
+            stack,
+            "Cluster",
+            cluster_name="llm-train",
+            instance_groups=[InstanceGroup(name="workers", instance_type="ml.p5.48xlarge", instance_count=2)],
+            orchestrator=Orchestrator.eks(control_plane),
+            execution_role=nodes,
+            network=network,
+            security_groups=[group],
+            lifecycle_scripts=LifecycleScripts.from_s3_uri(
+                stack, "Scripts", source_s3_uri="s3://sagemaker-scripts/eks", entry_point="on_create.sh"
+            ),
+            tiered_checkpointing=TieredCheckpointing(memory_percentage=20, s3_interval_steps=500),
+            auto_scaling=AutoScaling(mode="Enable", role=AutoscalingRole(stack, "Autoscaling")),
+        )
+        return template_of(stack)
+
+    def test_cloudformation_accepts_it(self, template: Template) -> None:
+        # cfn-lint looks at every Region; HyperPod is not in all of them.
+        assert not [found for found in lint(template) if found.startswith("E") and "E3006" not in found]
+
+    def test_the_cluster_says_both(self, template: Template) -> None:
+        properties = only(template, "AWS::SageMaker::Cluster")[1]["Properties"]
+        autoscaling, _ = one(template, "AWS::IAM::Role", "Autoscaling")
+        assert properties["TieredStorageConfig"] == {
+            "Mode": "Enable",
+            "InstanceMemoryAllocationPercentage": 20,
+        }
+        assert properties["ClusterRole"] == {"Fn::GetAtt": [autoscaling, "Arn"]}
+
+    def test_pods_and_provider_are_of_the_control_plane(self, template: Template) -> None:
+        cluster, _ = only(template, "AWS::EKS::Cluster")
+        _, association = one(template, "AWS::EKS::PodIdentityAssociation", "Pods")
+        assert association["Properties"]["ClusterName"] == {"Ref": cluster}
+        _, provider = only(template, "AWS::IAM::OIDCProvider")
+        assert cluster in str(provider["Properties"]["Url"])
+
+
+def test_an_imported_control_plane_lends_its_issuer() -> None:
+    stack = Stack(App(), "Training", env=Environment(account=ACCOUNT, region=REGION))
+    control_plane = EksControlPlane.from_existing(
+        stack, "Eks", cluster_arn=EKS, dependency_chart=DependencyChart.installed(), issuer=ISSUER
+    )
+    TrainingPodRole.irsa(stack, "Tokens", control_plane=control_plane, **PODS)
+    TrainingPodRole(stack, "Pods", control_plane=control_plane, **PODS)
+    template = template_of(stack)
+    asked = token_request(issuer=ISSUER, subject=SUBJECT)
+    assert evaluate_trust(trust_of(template, "Tokens"), asked) == "allow"
+    pods = pod_identity_request("sts:AssumeRole", cluster_arn=EKS, **PODS)
+    assert evaluate_trust(trust_of(template, "Pods"), pods) == "allow"
+    assert not resources(template, "AWS::IAM::OIDCProvider")
 
 
 def test_an_imported_bucket_is_granted_all_the_same() -> None:
