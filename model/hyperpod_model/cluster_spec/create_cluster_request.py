@@ -12,13 +12,25 @@ from typing import Any
 from pydantic import ValidationError
 
 from hyperpod_model.catalog import iam, names
+from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY
+from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
 from hyperpod_model.catalog.names import NameRule
+from hyperpod_model.catalog.versions import EKS_AUTHENTICATION_MODES, MIN_VPC_CNI
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
+from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS
 from hyperpod_model.cluster_spec.placeholder_ids import id_kind, looks_like_an_arn
 from hyperpod_model.cluster_spec.request_fields import judge_fields
-from hyperpod_model.cluster_spec.slurm import SlurmMode
+from hyperpod_model.cluster_spec.request_import import (
+    Place,
+    hook_of_request,
+    is_eks,
+    items_of,
+    member,
+    slurm_mode,
+    spec_data,
+)
 from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError, dotted
 
@@ -28,8 +40,7 @@ _IDS: tuple[tuple[str, str, NameRule], ...] = (
     ("Subnets", "a VPC with one private accelerator subnet", names.SUBNET_ID),
     ("SecurityGroupIds", "a security group for the nodes", names.SECURITY_GROUP_ID),
 )
-_HOOK_OF: dict[SlurmMode, str] = {"api": "OnInitComplete", "lifecycle": "OnCreate"}
-_HOOK_FIELDS = {"OnCreate": "on_create", "OnInitComplete": "on_init_complete"}
+_GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 _KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[^:]+:\d{12}:key/.+")
 _S3_BUCKET = re.compile(r"s3://([^/]+)")
 
@@ -46,7 +57,13 @@ _VOCABULARY = {
     "secondary_volume_size_gib": "VolumeSizeInGB",
     "root_volume_kms_key": "VolumeKmsKeyId",
     "unlisted_instance_types": "unlisted_instance_types of a cluster spec",
+    "instance_types": "InstanceRequirements.InstanceTypes",
     "instance_groups": "InstanceGroups",
+    "restricted_instance_groups": "RestrictedInstanceGroups",
+    "restricted_environment": "RestrictedInstanceGroupsConfig",
+    "file_system": "EnvironmentConfig",
+    "maximum_batch_size": "MaximumBatchSize",
+    "image_id": "ImageId",
     "tags": "Tags",
 }
 
@@ -78,23 +95,26 @@ def import_request(
         notes on what is made, imported, and left as it is.
     """
     usable, faults = judge_fields(request)
-    groups = [
-        (index, group)
-        for index, group in enumerate(_list(usable, "InstanceGroups"))
+    place = Place(region, zone)
+    groups: list[tuple[FaultPath, Mapping[str, Any]]] = [
+        ((kind, index), group)
+        for kind in _GROUPS
+        for index, group in enumerate(items_of(usable, kind))
         if isinstance(group, Mapping)
     ]
-    if usable.get("InstanceGroups") in (None, []):
+    if all(usable.get(kind) in (None, []) for kind in _GROUPS):
         faults.append(Fault(("InstanceGroups",), "is required; a cluster has at least one group"))
     found, made = _judge_ids(usable, strict=strict)
     faults += found
     faults += _judge_network(usable, made, region=region, zone=zone)
     roles, made_roles = _judge_roles(groups, strict=strict)
     faults += roles
-    for index, group in groups:
+    for path, group in groups:
         faults += [
-            fault._replace(path=("InstanceGroups", index, *fault.path))
-            for fault in _judge_group(group, _mode(usable))
+            fault._replace(path=(*path, *fault.path))
+            for fault in _judge_group(usable, group, is_restricted=path[0] != "InstanceGroups")
         ]
+    faults += [*_judge_tiers(usable), *_judge_database(usable)]
     said = {fault.path for fault in faults}
     faults += [
         fault for fault in _service_faults(usable, made | made_roles, region) if fault.path not in said
@@ -102,22 +122,18 @@ def import_request(
     if any(fault.severity == "error" for fault in faults):
         return faults, None, ()
     try:
-        spec = ClusterSpec.model_validate(_spec_data(usable, made | made_roles, region=region, zone=zone))
+        spec = ClusterSpec.model_validate(spec_data(usable, made | made_roles, place))
     except ValidationError as error:
         return [*faults, *_late_faults(error)], None, ()
     notes = [
         *_made_notes(usable, made, made_roles, document, zone),
-        *_slurm_notes(usable),
+        *(_eks_notes(usable) if is_eks(usable) else _slurm_notes(usable)),
+        *_provisioning_notes(usable),
         *_script_notes(groups),
-        *_role_notes(groups, made_roles),
+        *_role_notes(groups, made_roles, is_eks=is_eks(usable)),
         *_left_out_notes(usable),
     ]
     return faults, spec, tuple(notes)
-
-
-def _list(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name)
-    return found if isinstance(found, list) else []
 
 
 def _text(value: Any, *path: str) -> str | None:
@@ -128,11 +144,10 @@ def _text(value: Any, *path: str) -> str | None:
 
 def _vpc_ids(request: Mapping[str, Any]) -> Iterator[tuple[FaultPath, str, NameRule]]:
     config = request.get("VpcConfig")
-    for member, _, rule in _IDS:
-        if isinstance(config, Mapping):
-            for index, value in enumerate(_list(config, member)):
-                if isinstance(value, str):
-                    yield ("VpcConfig", member, index), value, rule
+    for name, _, rule in _IDS:
+        for index, value in enumerate(items_of(config, name)):
+            if isinstance(value, str):
+                yield ("VpcConfig", name, index), value, rule
 
 
 def _judge_ids(request: Mapping[str, Any], *, strict: bool) -> tuple[list[Fault], set[FaultPath]]:
@@ -224,11 +239,11 @@ def _judge_place(*, region: str | None, zone: str | None) -> list[Fault]:
 
 
 def _judge_roles(
-    groups: list[tuple[int, Mapping[str, Any]]], *, strict: bool
+    groups: list[tuple[FaultPath, Mapping[str, Any]]], *, strict: bool
 ) -> tuple[list[Fault], set[FaultPath]]:
     illegal = {
-        ("InstanceGroups", index, "ExecutionRole"): role
-        for index, group in groups
+        (*path, "ExecutionRole"): role
+        for path, group in groups
         if (role := _text(group, "ExecutionRole")) is not None and not names.ROLE_ARN.matches(role)
     }
     slips = [
@@ -248,25 +263,18 @@ def _judge_roles(
     ], set()
 
 
-def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
-    faults = []
+def _judge_group(request: Mapping[str, Any], group: Mapping[str, Any], *, is_restricted: bool) -> list[Fault]:
+    faults = [] if is_restricted else _judge_scripts(request, group)
     config = group.get("LifeCycleConfig")
-    if config is None:
-        message = (
-            "is required: a group without lifecycle scripts cannot be expressed yet; give SourceS3Uri and a "
-            "script"
-        )
-        faults.append(Fault(("LifeCycleConfig",), message))
-    elif isinstance(config, Mapping) and all(config.get(hook) is None for hook in _HOOK_FIELDS):
-        faults.append(Fault(("LifeCycleConfig",), "names no script; give OnCreate or OnInitComplete"))
-    elif isinstance(config, Mapping) and config.get(_HOOK_OF[mode]) is None:
-        message = (
-            "OnCreate where HyperPod configures Slurm cannot be expressed yet; give OnInitComplete"
-            if mode == "api"
-            else "OnInitComplete where nothing but scripts can configure Slurm cannot be expressed yet; give "
-            "OnCreate, or SlurmConfig"
-        )
-        faults.append(Fault(("LifeCycleConfig",), message))
+    for name, _, rule in _IDS:
+        faults += [
+            Fault(
+                ("OverrideVpcConfig", name, index),
+                f"must be {rule.in_words}, got {value!r}; a network of a group's own is not made",
+            )
+            for index, value in enumerate(items_of(group, "OverrideVpcConfig", name))
+            if isinstance(value, str) and not rule.matches(value)
+        ]
     bucket = _S3_BUCKET.match(_text(config, "SourceS3Uri") or "")
     if bucket is not None and not names.BUCKET.matches(bucket[1]):
         faults.append(
@@ -276,7 +284,7 @@ def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
                 "scripts, or write a cluster spec to have scripts uploaded",
             )
         )
-    for volume, storage in enumerate(_list(group, "InstanceStorageConfigs")):
+    for volume, storage in enumerate(items_of(group, "InstanceStorageConfigs")):
         key = _text(storage, "EbsVolumeConfig", "VolumeKmsKeyId")
         if key is not None and _KEY_ARN.fullmatch(key) is None:
             faults.append(
@@ -287,6 +295,58 @@ def _judge_group(group: Mapping[str, Any], mode: SlurmMode) -> list[Fault]:
                 )
             )
     return faults
+
+
+def _judge_scripts(request: Mapping[str, Any], group: Mapping[str, Any]) -> list[Fault]:
+    config, path = group.get("LifeCycleConfig"), ("LifeCycleConfig",)
+    configures_slurm = not is_eks(request) and slurm_mode(request) == "lifecycle"
+    if config is None:
+        if not configures_slurm:
+            return []
+        message = "is required where nothing but scripts configures Slurm; give it, or SlurmConfig"
+        return [Fault(path, message)]
+    if not isinstance(config, Mapping):
+        return []
+    if all(config.get(hook) is None for hook in HOOK_FIELDS):
+        return [Fault(path, "names no script; give OnCreate or OnInitComplete")]
+    if config.get(hook_of_request(request)) is not None:
+        return []
+    if is_eks(request):
+        message = "names OnCreate beside OnInitComplete of another group; with EKS keep to one of them"
+    elif configures_slurm:
+        message = (
+            "OnInitComplete where nothing but scripts can configure Slurm cannot be expressed yet; give "
+            "OnCreate, or SlurmConfig"
+        )
+    else:
+        message = "OnCreate where HyperPod configures Slurm cannot be expressed yet; give OnInitComplete"
+    return [Fault(path, message)]
+
+
+def _judge_tiers(request: Mapping[str, Any]) -> list[Fault]:
+    mode = _text(request, "TieredStorageConfig", "Mode")
+    share = member(request, "TieredStorageConfig", "InstanceMemoryAllocationPercentage")
+    path = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
+    if mode == "Enable" and share is None:
+        least, most = TIERED_MEMORY_PERCENTAGE.value
+        return [
+            Fault(path, f"is required, since the service's default is not documented; give {least} to {most}")
+        ]
+    if mode == "Disable" and share is not None:
+        return [Fault(path, "goes with Mode Enable; leave it out")]
+    return []
+
+
+def _judge_database(request: Mapping[str, Any]) -> list[Fault]:
+    database = member(request, "Orchestrator", "Slurm", "AccountingDatabase")
+    if not isinstance(database, Mapping) or database.get("Name") is not None:
+        return []
+    return [
+        Fault(
+            ("Orchestrator", "Slurm", "AccountingDatabase", "Name"),
+            "is required here, since the API and CloudFormation document different defaults; name the schema",
+        )
+    ]
 
 
 def _service_faults(request: Mapping[str, Any], made: set[FaultPath], region: str | None) -> list[Fault]:
@@ -311,8 +371,8 @@ def _with_unknown(value: Any, made: set[FaultPath], path: FaultPath) -> Any:
 
 
 def _in_request_terms(message: str) -> str:
-    for name, member in _VOCABULARY.items():
-        message = re.sub(rf"\b{name}\b", member, message)
+    for name, meant in _VOCABULARY.items():
+        message = re.sub(rf"\b{name}\b", meant, message)
     return message
 
 
@@ -325,94 +385,6 @@ def _late_faults(error: ValidationError) -> list[Fault]:
             raise error
         faults += [Fault((), f"{fault}; write a cluster spec to set it") for fault in cause.faults]
     return faults
-
-
-def _mode(request: Mapping[str, Any]) -> SlurmMode:
-    orchestrator = request.get("Orchestrator")
-    if isinstance(orchestrator, Mapping) and orchestrator.get("Slurm") is not None:
-        return "api"
-    groups = _list(request, "InstanceGroups")
-    configured = any(isinstance(group, Mapping) and group.get("SlurmConfig") is not None for group in groups)
-    return "api" if configured else "lifecycle"
-
-
-def _spec_data(
-    request: Mapping[str, Any], made: set[FaultPath], *, region: str | None, zone: str | None
-) -> dict[str, Any]:
-    groups = request["InstanceGroups"]
-    network = request["VpcConfig"]
-    exists = ("VpcConfig", "Subnets", 0) not in made
-    strategy = _text(request, "Orchestrator", "Slurm", "SlurmConfigStrategy")
-    scripts = _shared_scripts(groups, _mode(request))
-    data = {
-        "name": request["ClusterName"],
-        "region": region,
-        "node_provisioning_mode": request.get("NodeProvisioningMode"),
-        "node_recovery": request.get("NodeRecovery"),
-        "slurm": {"mode": _mode(request), "strategy": strategy},
-        "network": {
-            "availability_zone_id": zone,
-            "subnet_ids": network["Subnets"] if exists else None,
-            "security_group_ids": network["SecurityGroupIds"] if exists else None,
-        },
-        "lifecycle_scripts": {} if scripts is None else scripts,
-        "instance_groups": [
-            _group_data(
-                group, ("InstanceGroups", index, "ExecutionRole") in made, has_own_scripts=scripts is None
-            )
-            for index, group in enumerate(groups)
-        ],
-        "file_system": None,
-        "checkpoint_bucket": None,
-        "tags": {tag["Key"]: tag["Value"] for tag in _list(request, "Tags")},
-    }
-    if data["node_recovery"] is None:
-        del data["node_recovery"]
-    return data
-
-
-def _group_data(group: Mapping[str, Any], makes_role: bool, *, has_own_scripts: bool) -> dict[str, Any]:
-    slurm = group.get("SlurmConfig")
-    slurm = {} if slurm is None else slurm
-    checks = group.get("OnStartDeepHealthChecks")
-    data: dict[str, Any] = {
-        "name": group["InstanceGroupName"],
-        "node_type": slurm.get("NodeType"),
-        "partition_names": _list(slurm, "PartitionNames"),
-        "instance_type": group["InstanceType"],
-        "instance_count": group["InstanceCount"],
-        "min_instance_count": group.get("MinInstanceCount"),
-        "threads_per_core": group.get("ThreadsPerCore"),
-        "training_plan_arn": group.get("TrainingPlanArn"),
-        "image_id": group.get("ImageId"),
-        "deep_health_checks": [] if checks is None else checks,
-        "secondary_volume_size_gib": 0,
-        "execution_role_arn": None if makes_role else group["ExecutionRole"],
-        "lifecycle_scripts": _own_scripts(group["LifeCycleConfig"]) if has_own_scripts else None,
-    }
-    for storage in _list(group, "InstanceStorageConfigs"):
-        volume = storage["EbsVolumeConfig"]
-        if volume.get("RootVolume") is True:
-            data["root_volume_kms_key_arn"] = volume["VolumeKmsKeyId"]
-        else:
-            data["secondary_volume_size_gib"] = volume["VolumeSizeInGB"]
-            data["secondary_volume_kms_key_arn"] = volume.get("VolumeKmsKeyId")
-    return data
-
-
-def _shared_scripts(groups: list[Mapping[str, Any]], mode: SlurmMode) -> dict[str, Any] | None:
-    """Location and entry point that all groups have in common, None where they differ."""
-    hook = _HOOK_OF[mode]
-    said = {(group["LifeCycleConfig"]["SourceS3Uri"], group["LifeCycleConfig"].get(hook)) for group in groups}
-    if len(said) > 1:
-        return None
-    [(location, entry_point)] = said
-    return {"source_s3_uri": location, "entry_point": entry_point}
-
-
-def _own_scripts(config: Mapping[str, Any]) -> dict[str, Any]:
-    hooks = {field: config[hook] for hook, field in _HOOK_FIELDS.items() if config.get(hook) is not None}
-    return {"source_s3_uri": config["SourceS3Uri"], **hooks}
 
 
 def _made_notes(
@@ -432,7 +404,7 @@ def _made_notes(
                 f"{_at(path, document)}: {value!r} is not a legal id; {shared}{what} is made in its place"
             )
     for path in sorted(made_roles, key=str):
-        role = request["InstanceGroups"][path[1]]["ExecutionRole"]
+        role = request[str(path[0])][path[1]]["ExecutionRole"]
         notes.append(
             f"{_at(path, document)}: {role!r} is not a legal ARN; an execution role, shared by all such "
             "groups, is made in its place"
@@ -445,52 +417,91 @@ def _at(path: FaultPath, document: YamlDocument) -> str:
 
 
 def _slurm_notes(request: Mapping[str, Any]) -> list[str]:
-    if _mode(request) == "lifecycle":
-        slurm = (
+    if slurm_mode(request) == "lifecycle":
+        return [
             "Slurm: the request has no SlurmConfig, so the lifecycle scripts configure Slurm; SlurmConfig "
             "and Orchestrator.Slurm, which a cluster cannot give up again, are not added"
+        ]
+    slurm = (
+        "Slurm: the request has SlurmConfig or Orchestrator.Slurm, so HyperPod configures Slurm, and the "
+        "cluster cannot go back to scripts that do"
+    )
+    if request.get("Orchestrator") is None:
+        slurm += "; the template says Orchestrator.Slurm too, which goes with SlurmConfig"
+    return [slurm]
+
+
+def _eks_notes(request: Mapping[str, Any]) -> list[str]:
+    arn = request["Orchestrator"]["Eks"]["ClusterArn"]
+    notes = [
+        f"Orchestrator.Eks: {arn} is used as it is; what nodes need has to be in it: {CHART_FOLDER} of "
+        f"{CHART_REPOSITORY}, the VPC CNI {MIN_VPC_CNI} or later, and authentication mode "
+        f"{' or '.join(EKS_AUTHENTICATION_MODES)}; and its VPC is the one of VpcConfig"
+    ]
+    if _text(request, "TieredStorageConfig", "Mode") == "Enable":
+        notes.append(
+            "TieredStorageConfig: the memory tier does not outlive a stop of the whole cluster, and a "
+            "request names no durable tier; make sure that jobs write one, or write a cluster spec with "
+            "checkpoint_bucket and tiered_checkpointing.s3_interval_steps"
         )
-    else:
-        slurm = (
-            "Slurm: the request has SlurmConfig or Orchestrator.Slurm, so HyperPod configures Slurm, and the "
-            "cluster cannot go back to scripts that do"
-        )
-        if request.get("Orchestrator") is None:
-            slurm += "; the template says Orchestrator.Slurm too, which goes with SlurmConfig"
+    return notes
+
+
+def _provisioning_notes(request: Mapping[str, Any]) -> list[str]:
     if request.get("NodeProvisioningMode") is not None:
-        return [slurm]
+        return []
     return [
-        slurm,
         "NodeProvisioningMode: the request names none and none is added, so the service's default applies "
-        "(AWS documentation does not settle which one that is)",
+        "(AWS documentation does not settle which one that is)"
     ]
 
 
-def _script_notes(groups: list[tuple[int, Mapping[str, Any]]]) -> list[str]:
-    locations = dict.fromkeys(group["LifeCycleConfig"]["SourceS3Uri"] for _, group in groups)
-    return [
+def _script_notes(groups: list[tuple[FaultPath, Mapping[str, Any]]]) -> list[str]:
+    locations = dict.fromkeys(location for _, group in groups if (location := _location(group)) is not None)
+    notes = [
         f"LifeCycleConfig: the scripts at {location} are used as they are; nothing is uploaded, checked or "
         "locked there, and whoever can write there runs code as root on the nodes"
         for location in locations
     ]
+    without = [
+        group["InstanceGroupName"]
+        for path, group in groups
+        if path[0] == "InstanceGroups" and _location(group) is None
+    ]
+    if without:
+        notes.append(f"LifeCycleConfig: {', '.join(without)} have none and none is added")
+    return notes
 
 
-def _role_notes(groups: list[tuple[int, Mapping[str, Any]]], made: set[FaultPath]) -> list[str]:
+def _location(group: Mapping[str, Any]) -> str | None:
+    return _text(group, "LifeCycleConfig", "SourceS3Uri")
+
+
+def _role_notes(
+    groups: list[tuple[FaultPath, Mapping[str, Any]]], made: set[FaultPath], *, is_eks: bool
+) -> list[str]:
     needs: dict[str, set[str]] = {}
-    for index, group in groups:
-        if ("InstanceGroups", index, "ExecutionRole") not in made:
-            needs.setdefault(group["ExecutionRole"], set()).add(group["LifeCycleConfig"]["SourceS3Uri"])
-    actions = ", ".join(action.name for action in (*iam.SLURM_VPC_ACTIONS, iam.CREATE_TAGS_ACTION))
+    for path, group in groups:
+        if (*path, "ExecutionRole") not in made:
+            location = _location(group)
+            needs.setdefault(group["ExecutionRole"], set()).update([] if location is None else [location])
+    needed = (*iam.EKS_ACTIONS, *iam.ECR_ACTIONS) if is_eks else iam.SLURM_VPC_ACTIONS
+    actions = ", ".join(action.name for action in (*needed, iam.CREATE_TAGS_ACTION))
     notes = []
     for role, locations in needs.items():
-        where = ", ".join(sorted(locations))
-        reads = f"read {where} (s3:GetObject, s3:ListBucket"
-        if any(not location.startswith(f"s3://{names.MANAGED_BUCKET_PREFIX}") for location in locations):
-            reads += f"; the managed policy covers buckets named {names.MANAGED_BUCKET_PREFIX}* only"
+        wants = [
+            f"trust {iam.EXECUTION_ROLE_SERVICE}",
+            f"have the managed policy {iam.CLUSTER_INSTANCE_MANAGED_POLICY}",
+            f"allow {actions}",
+        ]
+        if locations:
+            reads = f"read {', '.join(sorted(locations))} (s3:GetObject, s3:ListBucket"
+            if any(not location.startswith(f"s3://{names.MANAGED_BUCKET_PREFIX}") for location in locations):
+                reads += f"; the managed policy covers buckets named {names.MANAGED_BUCKET_PREFIX}* only"
+            wants.append(f"{reads})")
         notes.append(
-            f"ExecutionRole: {role} is imported and not changed; it must already trust "
-            f"{iam.EXECUTION_ROLE_SERVICE}, have the managed policy {iam.CLUSTER_INSTANCE_MANAGED_POLICY}, "
-            f"allow {actions}, and {reads})"
+            f"ExecutionRole: {role} is imported and not changed; it must already "
+            f"{', '.join(wants[:-1])}, and {wants[-1]}"
         )
     return notes
 
@@ -500,7 +511,7 @@ def _left_out_notes(request: Mapping[str, Any]) -> list[str]:
         "file system and checkpoint bucket: the request names none, so none is made; write a cluster spec to "
         "have them"
     ]
-    if any(group.get("OnStartDeepHealthChecks") is not None for group in request["InstanceGroups"]):
+    if any(group.get("OnStartDeepHealthChecks") is not None for group in items_of(request, "InstanceGroups")):
         notes.append(
             "resilience: deep health checks run as the request says; a request declares no spare nodes, so "
             "none are recorded, and while a replacement is checked its job waits; write a cluster spec to "

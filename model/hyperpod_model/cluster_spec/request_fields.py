@@ -1,4 +1,4 @@
-"""The fields of a ``CreateCluster`` request: known, unknown, and known but not expressible here."""
+"""The fields of a ``CreateCluster`` request: known, unknown, and known to the API only."""
 
 from __future__ import annotations
 
@@ -10,30 +10,17 @@ from hyperpod_model.catalog.cluster_request import REPORTED_ONLY, RequestField, 
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 
 _NULL_ITEM = "is null; give a value, or leave the item out"
+_NULL_VALUE = "is null; give a value, or leave the key out"
 _REPORTED = "is what DescribeCluster reports, and cannot be asked for; leave it out"
 _GROUP = "InstanceGroups"
-_STORAGE = (_GROUP, "InstanceStorageConfigs")
 
 NOT_EXPRESSIBLE: Mapping[tuple[str, ...], str] = {
-    ("RestrictedInstanceGroups",): "restricted instance groups",
-    ("RestrictedInstanceGroupsConfig",): "restricted instance groups",
-    ("TieredStorageConfig",): "managed tiered checkpointing",
-    ("ClusterRole",): "autoscaling",
-    ("AutoScaling",): "autoscaling",
-    ("Orchestrator", "Eks"): "the EKS orchestrator",
-    ("Orchestrator", "Slurm", "AccountingDatabase"): "a Slurm accounting database",
-    (_GROUP, "InstanceRequirements"): "a choice of several instance types",
-    (_GROUP, "OverrideVpcConfig"): "a network of a group's own",
-    (_GROUP, "ScheduledUpdateConfig"): "scheduled updates",
-    (_GROUP, "AutoPatchConfig"): "automatic patching",
-    (_GROUP, "ImageReleaseVersion"): "a release version of the image",
-    (_GROUP, "KubernetesConfig"): "Kubernetes labels and taints",
-    (_GROUP, "CapacityRequirements"): "a choice of Spot or on-demand capacity",
-    (_GROUP, "NetworkInterface"): "a choice of network interface",
-    (*_STORAGE, "FsxLustreConfig"): "a mount of an existing file system",
-    (*_STORAGE, "FsxOpenZfsConfig"): "a mount of an existing file system",
+    (_GROUP, "AutoPatchConfig", "PatchSchedule"): "it only reports when the next patch is due",
 }
-"""What a request may say and a specification cannot, by member names: refused by name, never dropped."""
+"""What the service's model has and CloudFormation's does not let anybody say, by member names.
+
+Members that CloudFormation lacks altogether are marked ``api_only`` in the catalog.
+"""
 
 
 def judge_fields(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
@@ -58,8 +45,7 @@ def _usable(
         faults.append(
             Fault(
                 path,
-                f"cannot be expressed yet: {NOT_EXPRESSIBLE[names]}; leave it out, or create this cluster "
-                "without this tool",
+                f"cannot be said in CloudFormation: {NOT_EXPRESSIBLE[names]}; leave it out",
             )
         )
         return UNKNOWN
@@ -77,6 +63,9 @@ def _usable(
             if meant is not None and meant not in value:
                 usable[meant] = UNKNOWN
         return usable
+    if isinstance(value, Mapping) and field.type == "map":
+        faults += [Fault((*path, key), _NULL_VALUE) for key, item in value.items() if item is None]
+        return {key: UNKNOWN if item is None else item for key, item in value.items()}
     if isinstance(value, list) and field.item is not None:
         faults += [Fault((*path, index), _NULL_ITEM) for index, item in enumerate(value) if item is None]
         return [

@@ -11,7 +11,7 @@ import botocore.session
 import pytest
 import yaml
 
-from hyperpod_model.catalog.cluster_request import REPORTED_ONLY, cluster_request
+from hyperpod_model.catalog.cluster_request import REPORTED_ONLY
 from hyperpod_model.cluster_spec import LoadedCluster, load_cluster
 from hyperpod_model.cluster_spec.request_fields import NOT_EXPRESSIBLE
 from hyperpod_model.faults import UNKNOWN, Fault
@@ -310,7 +310,7 @@ def test_node_types_without_an_orchestrator_are_noted(load: Load) -> None:
             with_worker(LifeCycleConfig=None),
             PLACE,
             "InstanceGroups[2].LifeCycleConfig",
-            r"cannot be expressed yet",
+            r"is required where nothing but scripts configures Slurm",
         ),
         (
             with_worker(LifeCycleConfig={"SourceS3Uri": "s3://my-bucket/x"}),
@@ -363,35 +363,53 @@ def test_refuses(
     assert len(said) == len({line.split(":")[0] for line in said}) or not path, said
 
 
-def _placed(names: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """The example with a field set, stepping into the first item of lists."""
-    changed = with_network([SUBNET], [GROUP])
-    here: Any = changed
-    for name in names[:-1]:
-        is_list = name in ("InstanceGroups", "InstanceStorageConfigs")
-        here = here.setdefault(name, [{}] if is_list else {})
-        here = here[0] if is_list else here
-    here[names[-1]] = value
-    return changed
+API_ONLY: dict[tuple[str, str], Any] = {
+    ("AutoPatchConfig", "PatchSchedule"): {"NextPatchDate": "2027-01-01"},
+    ("AutoPatchConfig", "IdleWaitWindowInSeconds"): 7200,
+    ("AutoPatchConfig", "DrainPolicy"): {"OnDrainTimeout": "Skip"},
+}
 
 
-@pytest.mark.parametrize("names", NOT_EXPRESSIBLE, ids=".".join)
-def test_what_cannot_be_expressed_is_refused_by_name(names: tuple[str, ...], faults_in: Faults) -> None:
-    cluster_request().at(*names)
-    faults = faults_in(text(_placed(names, {"anything": 1})))
-    [fault] = [
-        fault for fault in faults if tuple(step for step in fault.path if isinstance(step, str)) == names
-    ]
-    assert f"cannot be expressed yet: {NOT_EXPRESSIBLE[names]}" in fault.message
+@pytest.mark.parametrize("names", API_ONLY, ids=".".join)
+def test_what_cloudformation_cannot_say_is_refused_by_name(names: tuple[str, str], faults_in: Faults) -> None:
+    config = {"PatchingStrategy": "WhenIdle", names[1]: API_ONLY[names]}
+    [fault] = faults_in(text(with_worker(AutoPatchConfig=config)), **PLACE)
+    assert fault.path == ("InstanceGroups", 2, *names)
+    assert "CloudFormation" in fault.message
     assert fault.line is not None
 
 
-_BESIDE_OTHERS = [names for names in NOT_EXPRESSIBLE if names[-2:-1] in ((), ("InstanceGroups",))]
+def test_every_field_that_is_refused_is_tried() -> None:
+    assert {("InstanceGroups", *names) for names in API_ONLY} >= set(NOT_EXPRESSIBLE)
 
 
-@pytest.mark.parametrize("names", _BESIDE_OTHERS, ids=".".join)
-def test_null_counts_as_absent(names: tuple[str, ...], load: Load) -> None:
-    assert load(text(_placed(names, None))).kind == "create-cluster-request"
+@pytest.mark.parametrize(
+    ("changed", "path"),
+    [
+        (
+            with_worker(AutoPatchConfig={"PatchingStrategy": "DrainFirst"}),
+            "InstanceGroups[2].AutoPatchConfig.PatchingStrategy",
+        ),
+        (
+            with_worker(OnStartDeepHealthChecks=["MultiNodeTrainingValidation"]),
+            "InstanceGroups[2].OnStartDeepHealthChecks[0]",
+        ),
+    ],
+)
+def test_values_that_cloudformation_lacks_are_refused_by_name(
+    changed: dict[str, Any], path: str, faults_in: Faults
+) -> None:
+    [fault] = faults_in(text(changed), **PLACE)
+    assert str(fault).startswith(f"{path} (line ")
+    assert "is known to the API only; CloudFormation allows " in fault.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["TieredStorageConfig", "AutoScaling", "ClusterRole", "RestrictedInstanceGroups", "Orchestrator", "Tags"],
+)
+def test_null_counts_as_absent(name: str, load: Load) -> None:
+    assert load(text(request(**{name: None})), **PLACE).kind == "create-cluster-request"
 
 
 def test_scripts_that_all_groups_share_are_said_once(load: Load) -> None:
@@ -442,6 +460,7 @@ def test_all_faults_are_reported_together(faults_in: Faults) -> None:
     assert {fault.path[-1] for fault in faults_in(text(changed))} == {
         "ClusterName",
         "AutoScaling",
+        "ClusterRole",
         "Colour",
         "ThreadsPerCore",
         "KubernetesConfig",

@@ -99,8 +99,8 @@ def test_a_suggestion_never_names_a_field_that_is_given(faults_in: Faults) -> No
         (
             spec(more="file_system: false\n"),
             "must be a mapping of fields, got the boolean false; write its fields below it: "
-            "storage_capacity_gib, throughput_mbps_per_tib, mount_path, removal, efa_enabled, data_repository; or null "
-            "for none",
+            "storage_capacity_gib, throughput_mbps_per_tib, mount_path, removal, efa_enabled, "
+            "data_repository; or null for none",
         ),
         (
             spec(more="checkpoint_bucket: None\n"),
