@@ -31,7 +31,7 @@ from hyperpod_model.checks.data_repositories import (
     check_linked_file_system,
     check_overlap,
 )
-from hyperpod_model.faults import Fault
+from hyperpod_model.faults import UNKNOWN, Fault
 
 EXPORT_WARNING = "hyperpod:DataRepositoryAssociation.exportMakesUsersWriters"
 FOREIGN_KEY_WARNING = "hyperpod:DataRepositoryAssociation.foreignKey"
@@ -195,9 +195,9 @@ class DataRepositoryAssociation(Construct):
         return [
             Link(f"'{other.node.path}'", known(other.file_system_path), other.data_repository_path)
             for other in self.node.root.node.find_all()
-            # The reference to a resource is the same token however often somebody asks for it.
+            # Not itself and none that was refused. A reference is the same token whoever asks for it.
             if isinstance(other, DataRepositoryAssociation)
-            and other.node.path != self.node.path
+            and hasattr(other, "association")
             and other.file_system.file_system_id == file_system_id
         ]
 
@@ -261,7 +261,9 @@ class DataRepositoryAssociation(Construct):
 
 
 def _each_known(events: Sequence[str]) -> Sequence[object]:
-    return [known(event) for event in events] if isinstance(events, list | tuple) else events
+    if not isinstance(events, list | tuple):
+        return events
+    return [UNKNOWN] if Token.is_unresolved(list(events)) else [known(event) for event in events]
 
 
 def _repository_path(bucket: s3.IBucket, prefix: str) -> str:
