@@ -49,6 +49,7 @@ from hyperpod_model.catalog.add_ons import (
     kubectl_layer,
 )
 from hyperpod_model.catalog.cluster_request import cluster_request
+from hyperpod_model.catalog.cluster_rules import training_operator_tag
 from hyperpod_model.catalog.ports import HTTPS, PortRange
 from hyperpod_model.checks.kubernetes import (
     check_add_on_versions,
@@ -113,6 +114,11 @@ class EksControlPlaneBase(Construct):
     _versions: Mapping[str, str]
     _before_operators: tuple[IDependable, ...] = ()
     _nodes_may_exist = False
+
+    @property
+    def has_training_operator(self) -> bool:
+        """Whether the HyperPod training operator runs in the cluster, or is going to."""
+        return training_operator_tag()["add_on"] in self._webhook_add_ons
 
     @property
     def dependencies_ready(self) -> IDependable:
@@ -289,7 +295,7 @@ class EksControlPlane(EksControlPlaneBase):
         network: The cluster's network. Either this or ``vpc`` and ``control_plane_subnets``.
         vpc: VPC of nodes and control plane, with DNS support and DNS host names.
         control_plane_subnets: At least two private subnets in different zones. Default: those of
-            ``network``. Never changes: other subnets of other zones replace the cluster.
+            ``network``. Later EKS takes others in the same zones only.
         kubectl_subnets: Private subnets of the function that installs the chart. Default: the nodes' subnet
             of ``network``, or the first of ``control_plane_subnets``.
         dependency_chart: AWS's chart, which has to be there before HyperPod. Required.
@@ -298,7 +304,8 @@ class EksControlPlane(EksControlPlaneBase):
         administrators: Roles with all rights in the cluster. Default: none, which leaves the warning
             ``hyperpod:EksControlPlane.noAdministrators``.
         public_access_cidrs: IPv4 ranges that reach the Kubernetes API over the internet. Default: none.
-        secrets_key: Key of the Kubernetes secrets. Default: a new one with rotation. It never changes.
+        secrets_key: Key of the Kubernetes secrets. Default: a new one with rotation. Another key later
+            replaces the cluster.
         add_on_versions: Versions by name of the add-on. Default of each: what EKS takes for its Kubernetes
             version. The VPC CNI must be 1.18.3 or later.
         operators: Add-ons that ``install_operators`` installs. Default: CoreDNS, the FSx driver, cert-manager

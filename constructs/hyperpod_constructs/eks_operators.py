@@ -9,6 +9,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.eks_add_ons import EksAddOns
+from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.add_ons import AFTER_NODES, BEFORE_NODES, add_on
 from hyperpod_model.checks.kubernetes import check_add_on_versions
 from hyperpod_model.faults import Fault
@@ -105,4 +106,5 @@ def check_operators(
 
 
 def _faults(versions: Mapping[str, str]) -> list[Fault]:
-    return [fault._replace(path=("versions", *fault.path)) for fault in check_add_on_versions(versions)]
+    plain = {name: known(version) for name, version in versions.items()}
+    return [fault._replace(path=("versions", *fault.path)) for fault in check_add_on_versions(plain)]
