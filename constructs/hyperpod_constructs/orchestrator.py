@@ -12,7 +12,6 @@ from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.value_faults import choice_faults, refuse_value, shape_faults
 from hyperpod_model.catalog.cluster_request import cluster_request
-from hyperpod_model.catalog.cluster_rules import training_operator_tag
 from hyperpod_model.checks.reading import is_unknown, quoted
 from hyperpod_model.faults import Fault, InvalidInputError
 
@@ -147,8 +146,8 @@ class Orchestrator:
                 need already.
             has_training_operator: Whether the HyperPod training operator runs in the EKS cluster. It may read
                 only clusters with the tag ``SageMaker=true``, which the cluster then gets. Source: AWS
-                Managed Policy Reference, AmazonSageMakerHyperPodTrainingOperatorAccess. Default: whether it
-                is among the control plane's ``operators``; ``False`` for an ARN.
+                Managed Policy Reference, AmazonSageMakerHyperPodTrainingOperatorAccess. Default: what
+                the control plane says; ``False`` for an ARN.
             script_hook: When lifecycle scripts run: ``OnCreate`` instead of the set-up that HyperPod makes,
                 ``OnInitComplete`` after it. Default: ``OnCreate``, the documented way with EKS.
 
@@ -166,7 +165,7 @@ class Orchestrator:
         else:
             faults += check_kind(control_plane, EKS_CLUSTER, ("control_plane",), required=True)
         refuse_value("EKS orchestrator", faults)
-        says = training_operator_tag()["add_on"] in getattr(control_plane, "operators", ())
+        says = getattr(control_plane, "has_training_operator", False)
         return cls(
             kind="eks",
             control_plane=control_plane,

@@ -13,6 +13,7 @@ from hyperpod_constructs.cluster_properties import without_absent
 from hyperpod_constructs.value_faults import number_faults, refuse_value, shape_faults
 from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.checks.software_updates import check_batch_size
+from hyperpod_model.faults import Fault
 
 _BATCH = ("ScheduledUpdateConfig", "DeploymentConfig", "RollingUpdatePolicy", "MaximumBatchSize")
 _DEPLOYMENT_PROPS = {
@@ -105,6 +106,8 @@ class Deployment:
             request.pop("RollingUpdatePolicy", None)
             model = instance_group().at("ScheduledUpdateConfig", "DeploymentConfig")
             faults = shape_faults(request, model, _DEPLOYMENT_PROPS)
+        if self.maximum_batch_size is None and self.rollback_maximum_batch_size is not None:
+            faults.append(Fault(("rollback_maximum_batch_size",), "needs maximum_batch_size; give it too"))
         refuse_value("deployment", faults)
 
     def to_request(self) -> dict[str, Any]:
