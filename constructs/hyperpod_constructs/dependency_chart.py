@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -68,14 +69,15 @@ class DependencyChart:
         path = Path(folder)
         content = _chart_yaml(path)
         dependencies = _dependencies(content)
-        absent = [name for name, version in dependencies if not _is_vendored(path, name, version)]
+        present = _sub_charts(path)
+        absent = [name for name in dependencies if not present(name)]
         if absent:
             _refuse(
                 "folder",
                 f"lacks sub-charts that '{path / 'Chart.yaml'}' depends on, which are {', '.join(absent)}; "
                 f"run helm dependency update {path}",
             )
-        names = {name for name, _ in dependencies} | {str(content["name"])}
+        names = {*dependencies, str(content["name"])}
         return cls(
             folder=path,
             uri=None,
@@ -168,25 +170,31 @@ def _chart_yaml(folder: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        _refuse("folder", f"has a Chart.yaml that cannot be read: {' '.join(str(error).split())}")
+        _refuse("folder", f"has '{path}', which cannot be read: {' '.join(str(error).split())}")
     if not isinstance(content, dict) or not content.get("name") or not content.get("version"):
-        _refuse("folder", f"has a Chart.yaml without name and version; use {_WHERE_FROM}")
+        _refuse("folder", f"has '{path}' without name and version; use {_WHERE_FROM}")
     found: dict[str, Any] = content
     return found
 
 
-def _dependencies(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _dependencies(content: Mapping[str, Any]) -> list[str]:
     listed = content.get("dependencies")
     return [
-        (str(item["name"]), str(item.get("version", "")))
+        str(item["name"])
         for item in (listed if isinstance(listed, list) else ())
         if isinstance(item, dict) and "name" in item
     ]
 
 
-def _is_vendored(folder: Path, name: str, version: str) -> bool:
-    charts = folder / "charts"
-    return (charts / name).is_dir() or any(charts.glob(f"{name}-*.tgz"))
+def _sub_charts(folder: Path) -> Callable[[str], bool]:
+    """Whether a sub-chart is there: as a folder, whatever its name, or packed."""
+    unpacked = {_chart_yaml(path.parent)["name"] for path in folder.glob("charts/*/Chart.yaml")}
+    packed = [path.name for path in folder.glob("charts/*.tgz")]
+
+    def is_there(name: str) -> bool:
+        return name in unpacked or any(re.match(rf"{re.escape(name)}-v?\d", file) for file in packed)
+
+    return is_there
 
 
 def _refuse(argument: str, message: str) -> None:

@@ -35,7 +35,9 @@ def _chart(folder: Path, *, dependencies: list[str] = COMPONENTS, vendored: list
     (folder / "Chart.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     for name in vendored:
         (folder / "charts" / name).mkdir(parents=True)
-        (folder / "charts" / name / "Chart.yaml").write_text(f"name: {name}\n", encoding="utf-8")
+        (folder / "charts" / name / "Chart.yaml").write_text(
+            f"name: {name}\nversion: 0.1.0\n", encoding="utf-8"
+        )
     return folder
 
 
@@ -101,6 +103,19 @@ def test_packed_sub_charts_count_too(tmp_path: Path) -> None:
     assert not DependencyChart.from_folder(folder).is_installed
 
 
+def test_a_sub_chart_counts_by_its_name_not_by_that_of_its_folder(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart")
+    (folder / "charts" / COMPONENTS[0]).rename(folder / "charts" / "elsewhere")
+    assert not DependencyChart.from_folder(folder).is_installed
+
+
+def test_another_sub_chart_whose_name_begins_alike_does_not_count(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart", vendored=COMPONENTS[1:])
+    (folder / "charts" / f"{COMPONENTS[0]}-extra-0.1.0.tgz").write_bytes(b"")
+    with pytest.raises(InvalidInputError, match=f"which are {COMPONENTS[0]}; run helm"):
+        DependencyChart.from_folder(folder)
+
+
 def test_sub_charts_that_are_not_there_are_named_together(tmp_path: Path) -> None:
     folder = _chart(tmp_path / "chart", vendored=COMPONENTS[2:])
     with pytest.raises(InvalidInputError) as raised:
@@ -114,9 +129,9 @@ def test_sub_charts_that_are_not_there_are_named_together(tmp_path: Path) -> Non
     ("content", "message"),
     [
         (None, "without a Chart.yaml; use a copy of helm_chart/HyperPodHelmChart of https://github.com/aws/"),
-        ("name: [", "has a Chart.yaml that cannot be read: "),
-        ("- a", "has a Chart.yaml without name and version"),
-        ("name: x", "has a Chart.yaml without name and version"),
+        ("name: [", "Chart.yaml', which cannot be read: "),
+        ("- a", "Chart.yaml' without name and version"),
+        ("name: x", "Chart.yaml' without name and version"),
     ],
 )
 def test_a_folder_that_is_no_chart_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
