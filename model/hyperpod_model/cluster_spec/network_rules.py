@@ -46,6 +46,7 @@ def check_network(spec: ClusterSpec) -> list[Fault]:
         *_check_ids(network.security_group_ids, names.SECURITY_GROUP_ID, ("network", "security_group_ids")),
         *_check_id(network.vpc_id, names.VPC_ID, ("network", "vpc_id")),
         *_check_zone(spec, network),
+        *_check_overrides(spec),
     ]
     if known(network.subnet_ids):
         faults += _check_existing(spec, network) if network.is_existing else _check_made(spec, network)
@@ -57,6 +58,22 @@ def _check_zone(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
         return []
     found = check_availability_zone_id(network.availability_zone_id, region=spec.region)
     return [fault._replace(path=("network", "availability_zone_id")) for fault in found]
+
+
+def _check_overrides(spec: ClusterSpec) -> Iterator[Fault]:
+    kinds: dict[str, Any] = {
+        "instance_groups": spec.instance_groups,
+        "restricted_instance_groups": spec.restricted_instance_groups,
+    }
+    rules = {
+        "override_subnet_ids": names.SUBNET_ID,
+        "override_security_group_ids": names.SECURITY_GROUP_ID,
+    }
+    for kind, groups in kinds.items():
+        for index, group in enumerate(groups if known(groups) else ()):
+            if known(group):
+                for field, rule in rules.items():
+                    yield from _check_ids(getattr(group, field), rule, (kind, index, field))
 
 
 def _check_made(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
