@@ -145,7 +145,7 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         )
 
     def allow_endpoints(
-        self, endpoints: ClusterEndpoints, *, s3_prefix_list: ec2.IPrefixList | None = None
+        self, endpoints: ClusterEndpoints | None, *, s3_prefix_list: ec2.IPrefixList | None = None
     ) -> None:
         """Let the nodes reach AWS through VPC endpoints, and nothing else.
 
@@ -157,7 +157,8 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         later, by a transit gateway or peering for instance.
 
         Args:
-            endpoints: Such as ``ClusterNetwork(isolated=True).endpoints``.
+            endpoints: Such as ``ClusterNetwork(isolated=True).endpoints``. Those of another network are None,
+                which is refused.
             s3_prefix_list: Prefix list of S3 in the region, such as
                 ``ec2.PrefixList.from_prefix_list_id(scope, "S3", "pl-68a54001")``; ``aws ec2
                 describe-prefix-lists`` shows its id. Default: all IPv4 addresses.
@@ -169,6 +170,7 @@ class EfaSecurityGroup(ec2.SecurityGroup):
             f"EFA security group '{self.node.path}'",
             check_kind(endpoints, ENDPOINTS_OF_A_CLUSTER, ("endpoints",), required=True),
         )
+        assert endpoints is not None
         (https,) = HTTPS
         port = ec2.Port.tcp(https.first)
         group = endpoints.security_group

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -332,7 +333,7 @@ def test_what_is_no_endpoints_is_refused() -> None:
     stack = Stack(App(), "Stack")
     group, _ = _nodes(stack)
     with pytest.raises(InvalidInputError, match=r"endpoints: must be the endpoints of a cluster, such as"):
-        group.allow_endpoints(None)  # type: ignore[arg-type]
+        group.allow_endpoints(None)
 
 
 @pytest.mark.parametrize("env", [None, Environment(account=ACCOUNT, region=REGION)])
@@ -356,3 +357,19 @@ def test_the_template_is_the_same_in_a_stage_and_under_all_feature_flags(
     expected = resources(App())
     assert resources(App(context=recommended_feature_flags)) == expected
     assert resources(Stage(App(), "Prod")) == expected
+
+
+def test_the_page_names_every_endpoint_with_its_orchestrators() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "isolated-network.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    for found in ENDPOINTS.values():
+        row = [cells for cells in rows if f"`{found.service}`" in cells[1]]
+        if found.required_by:
+            ((_, _, slurm, eks, *_),) = row
+            assert (slurm.strip() == "yes", eks.strip() == "yes") == (
+                "slurm" in found.required_by,
+                "eks" in found.required_by,
+            )
+        else:
+            assert not row
+            assert f"`{found.service}`" in page
