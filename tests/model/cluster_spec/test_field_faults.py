@@ -93,7 +93,8 @@ def test_a_suggestion_never_names_a_field_that_is_given(faults_in: Faults) -> No
         (
             spec("\n  availability_zone_id: usw2-az1", " usw2-az1"),
             "got 'usw2-az1'; write its fields below it: availability_zone_id, vpc_cidr, "
-            "accelerator_subnet_prefix_length, vpc_id, subnet_ids, security_group_ids, http_egress, subnet_cidr",
+            "accelerator_subnet_prefix_length, vpc_id, subnet_ids, security_group_ids, http_egress, "
+            "subnet_cidr",
         ),
         (
             spec(more="file_system: false\n"),
