@@ -7,6 +7,7 @@ from functools import cached_property
 
 from aws_cdk import (
     Acknowledgment,
+    Annotations,
     CfnOutput,
     Environment,
     Fn,
@@ -127,16 +128,17 @@ class HyperPodStack(Stack):
             )
         if said.vpc_id is None:
             return None
+        vpc = ec2.Vpc.from_vpc_attributes(
+            self, "ExistingVpc", vpc_id=said.vpc_id, availability_zones=Fn.get_azs()
+        )
+        Annotations.of(vpc).acknowledge_warning(
+            "@aws-cdk/aws-ec2:vpcAttributeIsListTokenavailabilityZones",
+            "only constructs that pick subnets by zone ask for the zones; here the subnets are named",
+        )
         return ClusterNetwork.from_existing(
             self,
             "Network",
-            vpc=ec2.Vpc.from_vpc_attributes(
-                self,
-                "ExistingVpc",
-                vpc_id=said.vpc_id,
-                # Only constructs that pick subnets by zone ask for them; here the subnets are named.
-                availability_zones=Fn.get_azs(),
-            ),
+            vpc=vpc,
             accelerator_subnet=self._existing_subnets[0],
             accelerator_subnet_cidr=said.subnet_cidr,
         )
@@ -144,10 +146,15 @@ class HyperPodStack(Stack):
     @cached_property
     def _existing_subnets(self) -> list[ec2.ISubnet]:
         ids = self.spec.network.subnet_ids
-        return [
+        subnets = [
             ec2.Subnet.from_subnet_id(self, f"ExistingSubnet{number}", subnet_id)
             for number, subnet_id in enumerate(() if ids is None else ids, start=1)
         ]
+        for subnet in subnets:
+            Annotations.of(subnet).acknowledge_warning(
+                "@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing here asks for the route table or changes it"
+            )
+        return subnets
 
     @property
     def _subnets(self) -> list[ec2.ISubnet]:
@@ -219,13 +226,14 @@ class HyperPodStack(Stack):
         said = self.spec.checkpoint_bucket
         if said is None:
             return None
-        return CheckpointBucket(
+        bucket = CheckpointBucket(
             self,
             "CheckpointBucket",
             administrators=self._administrators,
-            readers=self._imported_roles("CheckpointReader", said.reader_role_arns),
             access_log_bucket=self._access_logs,
         )
+        bucket.let_existing_roles_read(self._imported_roles("CheckpointReader", said.reader_role_arns))
+        return bucket
 
     def _imported_roles(self, name: str, arns: Sequence[str]) -> list[iam.IRole]:
         return [
