@@ -49,7 +49,10 @@ def _judge(template: Template, guarded: GuardedBucket, used: Used) -> Verdict:
         return undetermined(
             used.cluster,
             *used.path,
-            found=f"role {used.value}, whose policies are not in this template, is not denied writes",
+            found=(
+                f"role {used.value}, whose policies are not in this template, is not denied writes to "
+                f"{guarded.words}"
+            ),
             allowed=allowed,
         )
     held = permissions(template, role)
