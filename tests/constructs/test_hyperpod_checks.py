@@ -156,7 +156,7 @@ def test_findings_have_construct_path_logical_id_and_property(everywhere):
 def test_a_finding_says_what_why_and_how(everywhere):
     violation = next(each for each in everywhere.ours["violations"] if each["ruleName"] == "EfaSelfTraffic")
     efa = rule("EfaSelfTraffic")
-    assert violation["description"].startswith(f"{efa.title}: no ingress rule at all; EFA needs all traffic")
+    assert violation["description"].startswith(f"{efa.title}: no ingress rule at all; expected: all traffic")
     assert violation["description"].endswith(efa.why)
     assert violation["suggestedFix"] == efa.fix
     assert violation["severity"] == "error"

@@ -24,7 +24,10 @@ def test_offered_types_comply(judge, template):
 def test_a_missing_type_fails_with_where_it_is(judge, template):
     _workers(template)["InstanceType"] = ABSENT
     (finding,) = judge(ID, template, region=REGION).failures
-    assert f"{REGION} offers no {ABSENT}; it is in {regions_offering(ABSENT)[0]}" in finding.message
+    assert (
+        f"{REGION} offers no {ABSENT}; expected: a region that has it: {regions_offering(ABSENT)[0]}"
+        in finding.message
+    )
 
 
 def test_a_doubtful_offer_is_undetermined(judge, template):

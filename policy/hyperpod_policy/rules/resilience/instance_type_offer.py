@@ -58,7 +58,7 @@ def check(template: Template) -> Iterator[Verdict]:
                         cluster,
                         *path,
                         found=f"{region} offers no {name}",
-                        allowed=f"it is in {', '.join(regions_offering(name))}",
+                        allowed=f"a region that has it: {', '.join(regions_offering(name))}",
                     )
                 else:
                     yield passed(cluster, *path)
