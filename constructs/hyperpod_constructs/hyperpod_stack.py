@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from aws_cdk import (
     Acknowledgment,
@@ -35,9 +36,12 @@ from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
+from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 from hyperpod_model.faults import Fault, InvalidInputError
+
+CLOSED_MIRRORS_WARNING = "hyperpod:HyperPodStack.closedPackageMirrors"
 
 _FEATURE_FLAGS = {
     "@aws-cdk/aws-iam:minimizePolicies": True,
@@ -195,7 +199,7 @@ class HyperPodStack(Stack):
             )
         if all(_has_own_location(group) for group in self.spec.instance_groups):
             return None
-        return LifecycleScripts(
+        scripts = LifecycleScripts(
             self,
             "LifecycleScripts",
             folder=said.folder,
@@ -205,6 +209,21 @@ class HyperPodStack(Stack):
             administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
+        self._warn_of_closed_mirrors(scripts)
+        return scripts
+
+    def _warn_of_closed_mirrors(self, scripts: LifecycleScripts) -> None:
+        network, folder = self.spec.network, self.spec.lifecycle_scripts.folder
+        if folder is None or network.http_egress or network.security_group_ids is not None:
+            return
+        installation = find_package_installation(Path(folder))
+        if installation is not None:
+            Annotations.of(scripts).add_warning_v2(
+                CLOSED_MIRRORS_WARNING,
+                f"{installation}, and the nodes' security group lets out TCP 443 only, while apt's default "
+                "mirrors answer on port 80; set network.http_egress to true, or acknowledge this if the "
+                "nodes use mirrors on HTTPS",
+            )
 
     def _required_mounts(self) -> dict[str, list[str]] | None:
         said = self.spec.file_system

@@ -456,3 +456,20 @@ def test_one_role_may_run_nodes_and_read_checkpoints() -> None:
 def test_an_existing_network_leaves_no_warning_that_its_user_cannot_mend() -> None:
     stack = stack_of(spec_of("small-existing-network.yaml"))
     Annotations.from_stack(stack).has_no_warning("*", Match.string_like_regexp("aws-cdk/aws-ec2"))
+
+
+@pytest.mark.parametrize(("http_egress", "warnings"), [(False, 1), (True, 0)])
+def test_scripts_that_call_apt_behind_a_closed_port_are_warned_of(
+    tmp_path: Path, http_egress: bool, warnings: int
+) -> None:
+    script = tmp_path / "on_init_complete.sh"
+    script.write_text("#!/bin/bash\napt-get install -y htop\n")
+    script.chmod(0o755)
+    network = spec_of("llm-train.yaml").network.model_dump(exclude_unset=True)
+    stack = stack_of(
+        changed(network={**network, "http_egress": http_egress}, lifecycle_scripts={"folder": str(tmp_path)})
+    )
+    found = Annotations.from_stack(stack).find_warning(
+        "*", Match.string_like_regexp(r"on_init_complete\.sh \(line 2\): runs apt-get")
+    )
+    assert len(found) == warnings
