@@ -45,7 +45,7 @@ def test_a_type_that_nobody_knows_fails_in_any_region(judge, template):
     _workers(template)["InstanceType"] = "ml.p5.48xlage"
     for region in (REGION, None):
         (finding,) = judge(ID, template, region=region).failures
-        assert "perhaps ml.p5.48xlarge" in finding.message
+        assert "a type of the API, such as ml.p5.48xlarge" in finding.message
     _workers(template)["InstanceType"] = "ml.zz9.plural"
     (finding,) = judge(ID, template, region=REGION).failures
     assert "such as ml.p5.48xlarge" in finding.message

@@ -66,7 +66,7 @@ def check(template: Template) -> Iterator[Verdict]:
 
 def _suggestion(name: str) -> str:
     close = UnknownNameError("instance type", name, instance_types()).suggestions
-    return f"perhaps {' or '.join(close)} is meant" if close else "a type of the API, such as ml.p5.48xlarge"
+    return f"a type of the API, such as {' or '.join(close) if close else 'ml.p5.48xlarge'}"
 
 
 RULE = Rule(
