@@ -227,7 +227,8 @@ class HyperPodStack(Stack):
 
     def _required_mounts(self) -> dict[str, list[str]] | None:
         said = self.spec.file_system
-        if said is None or self.spec.slurm.mode != "api":
+        own_scripts = self.spec.lifecycle_scripts.folder is not None
+        if said is None or own_scripts or self.spec.slurm.mode != "api":
             return None
         return {
             group.name: [said.mount_path] for group in self.spec.instance_groups if group.mounts_file_system

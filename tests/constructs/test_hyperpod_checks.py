@@ -160,7 +160,7 @@ def test_a_finding_says_what_why_and_how(everywhere):
     assert violation["description"].endswith(efa.why)
     assert violation["suggestedFix"] == efa.fix
     assert violation["severity"] == "error"
-    assert violation["ruleMetadata"] == {"outcome": "fail", "source": efa.source}
+    assert violation["ruleMetadata"] == {"outcome": "fail", "source": efa.source, "why": efa.why}
 
 
 def test_nested_stacks_and_stages_are_seen(everywhere):
@@ -176,6 +176,9 @@ def test_what_only_deployment_can_tell_is_information(everywhere):
     trust = [each for each in everywhere.ours["violations"] if each["ruleName"] == "ExecutionRoleTrust"]
     assert {each["severity"] for each in trust} == {"info"}
     assert {each["ruleMetadata"]["outcome"] for each in trust} == {"undetermined"}
+    why = rule("ExecutionRoleTrust").why
+    assert {each["ruleMetadata"]["why"] for each in trust} == {why}
+    assert not any(why in each["description"] for each in trust)
 
 
 def test_an_acknowledgement_moves_the_finding_with_its_reason(everywhere):

@@ -473,3 +473,13 @@ def test_scripts_that_call_apt_behind_a_closed_port_are_warned_of(
         "*", Match.string_like_regexp(r"on_init_complete\.sh \(line 2\): runs apt-get")
     )
     assert len(found) == warnings
+
+
+def test_a_folder_may_bring_its_own_parameters(tmp_path: Path) -> None:
+    script = tmp_path / "on_init_complete.sh"
+    script.write_text("#!/bin/bash\ntrue\n")
+    script.chmod(0o755)
+    (tmp_path / "parameters.json").write_text("{}\n")
+    template = synthesized(stack_of(changed(lifecycle_scripts={"folder": str(tmp_path)})))
+    _, upload = only(template, "Custom::CDKBucketDeployment")
+    assert len(upload["Properties"]["SourceObjectKeys"]) == 1
