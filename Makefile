@@ -66,7 +66,7 @@ $(CDK_READY): package.json package-lock.json $(PYTHON_READY)
 
 demo: setup
 	@rm -rf $(DEMO)
-	@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO) --context cluster=$(CLUSTER)
+	@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO) --context "cluster=$(CLUSTER)"
 	@echo 'Cloud assembly:    $(DEMO)'
 	@echo 'Validation report: $(DEMO)/validation-report.json'
 

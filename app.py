@@ -35,7 +35,8 @@ DEFAULT_CLUSTER = Path(__file__).parent / "examples" / "clusters" / "llm-train.y
 
 def build() -> App:
     """Make the app with its stack, the packs of checks and what is acknowledged."""
-    app = App()
+    # Traces lead through the CDK's JavaScript only, never to a line of Python.
+    app = App(stack_traces=False)
 
     def context(name: str) -> str | None:
         value = app.node.try_get_context(name)

@@ -206,7 +206,8 @@ def _flat(value: Any) -> str:
 def _node_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
     reason = _NODE_STATEMENTS.get(statement.get("Sid", ""))
     if reason is not None:
-        return reason
+        # One id stands for the same wildcard in several statements, so one reason has to cover them all.
+        return _INTERFACES if wildcard.endswith(":network-interface/*") else reason
     pinned = "s3:ResourceAccount" in statement.get("Condition", {}).get("StringEquals", {})
     return _NODE_OBJECTS if pinned and wildcard.endswith("/*") else None
 
@@ -225,19 +226,22 @@ _NODE_OBJECTS = (
     "pinned to the expected account by s3:ResourceAccount"
 )
 _INTERFACES = (
-    "network interfaces get ids at run time; HyperPod's documented permissions for nodes in a VPC, narrowed "
-    "to this account and Region"
+    "network interfaces get ids at run time; HyperPod documents that nodes in a VPC create, permit, detach, "
+    "delete and tag them, here within this account and Region, which takes in interfaces of others"
 )
 _NODE_STATEMENTS = {
     "DescribeNetwork": "ec2:Describe* actions take no resource; they are those HyperPod documents for nodes "
     "in a VPC",
     "CreateInterfaces": (
-        "network interfaces get ids at run time; the subnet and the security groups are named, and only "
-        "their account is open, since a shared subnet belongs to another account"
+        "the subnet and the security groups are named, and only their account is open, since a shared subnet "
+        "belongs to another account"
     ),
-    "PermitInterfaces": f"{_INTERFACES}, and to interfaces of the nodes' subnets by ec2:Subnet",
+    "PermitInterfaces": _INTERFACES,
     "RemoveInterfaces": _INTERFACES,
-    "DetachInterfaces": f"{_INTERFACES}; the instances belong to the service's account",
+    "DetachInterfaces": (
+        "the instances from which interfaces are detached belong to the service's account and get ids at run "
+        "time; the interfaces are narrowed to this account and Region"
+    ),
     "TagInterfaces": _INTERFACES,
     "FileSystems": "fsx:DescribeFileSystems takes no resource that is narrower than every file system",
     "ImageRegistry": "ecr:GetAuthorizationToken takes no resource",
@@ -267,7 +271,7 @@ _SHORT_LIVED_FUNCTION = {
     ),
 }
 _HANDLER_STATEMENTS = {
-    "ReadRules": "ec2:DescribeSecurityGroups takes no resource; it reads and changes nothing",
+    "ReadRules": "ec2:DescribeSecurityGroups takes no resource; it only reads",
     "BackUp": "a backup gets its id when it is made; the file system it is made of is named",
     "NameBackup": "a backup gets its id when it is made; tagging is limited to backups",
 }

@@ -258,6 +258,31 @@ class CheckpointBucket(Construct):
                 key_actions=BUCKET_KEY_WRITE_ACTIONS,
             )
 
+    def let_existing_roles_read(self, roles: Sequence[iam.IRole]) -> None:
+        """Allow roles that exist already what ``grant_read`` allows, by bucket and key policy.
+
+        They become readers; the roles themselves are not changed, so that one call takes all of them.
+
+        Args:
+            roles: Roles of the bucket's account that this app does not make.
+
+        Raises:
+            InvalidInputError: If a role belongs to another account, or the bucket is imported.
+        """
+        for role in roles:
+            self.add_reader(role)
+        if self.key is not None:
+            let_existing_roles_in(
+                self,
+                roles,
+                bucket=self.bucket,
+                key=self.key,
+                bucket_actions=BUCKET_READ_ACTIONS,
+                object_actions=OBJECT_READ_ACTIONS,
+                key_actions=BUCKET_KEY_READ_ACTIONS,
+                sid="ExistingReaders",
+            )
+
     def grant_read(self, role: iam.IRole) -> iam.Grant:
         """Make a role a reader and allow it to list the bucket and get objects.
 

@@ -98,7 +98,7 @@ class ClusterNetworkBase(Construct):
             Annotations.of(self).add_warning_v2(
                 UNKNOWN_SIZE_WARNING,
                 "whether the subnet has enough addresses for all nodes is not known; pass "
-                "accelerator_subnet_cidr",
+                "accelerator_subnet_cidr (network.subnet_cidr in a specification)",
             )
         faults = check_address_budget(
             groups=[(known(name), known(type_name), known(count)) for name, type_name, count in groups],

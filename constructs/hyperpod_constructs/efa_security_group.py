@@ -288,9 +288,9 @@ class EfaSecurityGroup(ec2.SecurityGroup):
             last=known(rule.get("toPort")),
         )
         if reached is True:
-            raise InvalidInputError([Fault((), self._refusal(connection.to_string(), f"{peer.unique_id}"))])
+            raise InvalidInputError([Fault((), self._refusal(connection.to_string(), self._written(peer)))])
         if reached is UNKNOWN:
-            self._warn_of_unknown_ports(f"a rule from {peer.unique_id}")
+            self._warn_of_unknown_ports(f"a rule from {self._written(peer)}")
         super().add_ingress_rule(peer, connection, description, remote_rule)
 
     def add_egress_rule(
@@ -326,11 +326,15 @@ class EfaSecurityGroup(ec2.SecurityGroup):
                 Fault(
                     (),
                     f"egress of EFA security group '{self.node.path}' must name its ports, got all traffic "
-                    f"to {peer.unique_id}; EFA needs no address range, so pass a port such as "
+                    f"to {self._written(peer)}; EFA needs no address range, so pass a port such as "
                     "ec2.Port.tcp(443)",
                 )
             ]
         )
+
+    def _written(self, peer: ec2.IPeer) -> str:
+        """Write a peer as the template would, instead of a token."""
+        return f"{self.stack.resolve(peer.unique_id)}"
 
     def _is_self(self, group_id: Any) -> bool:
         return self._identity.matches(group_id, self.stack)

@@ -26,6 +26,7 @@ def let_existing_roles_in(
     object_actions: Sequence[str],
     key_actions: Sequence[str],
     objects: str = "*",
+    sid: str = "ExistingRoles",
 ) -> None:
     """Allow roles to work with a bucket's objects, without a change of the roles.
 
@@ -44,6 +45,8 @@ def let_existing_roles_in(
         object_actions: Actions on its objects.
         key_actions: Actions on the key, through S3 only.
         objects: Pattern of object keys.
+        sid: What the ids of the statements begin with. They are unique in a policy, so a second call for a
+            bucket needs another.
 
     Raises:
         InvalidInputError: If a role is known to belong to another account.
@@ -53,16 +56,18 @@ def let_existing_roles_in(
     for role in roles:
         refuse_foreign_role(scope, role, bucket.env.account)
     principals = [iam.ArnPrincipal(role.role_arn) for role in roles]
-    for sid, actions, resource in (
-        ("ExistingRolesOnBucket", bucket_actions, bucket.bucket_arn),
-        ("ExistingRolesOnObjects", object_actions, bucket.arn_for_objects(objects)),
+    for statement_id, actions, resource in (
+        (f"{sid}OnBucket", bucket_actions, bucket.bucket_arn),
+        (f"{sid}OnObjects", object_actions, bucket.arn_for_objects(objects)),
     ):
         bucket.add_to_resource_policy(
-            iam.PolicyStatement(sid=sid, principals=principals, actions=list(actions), resources=[resource])
+            iam.PolicyStatement(
+                sid=statement_id, principals=principals, actions=list(actions), resources=[resource]
+            )
         )
     on_key = key.add_to_resource_policy(
         iam.PolicyStatement(
-            sid="ExistingRolesThroughS3",
+            sid=f"{sid}ThroughS3",
             principals=principals,
             actions=list(key_actions),
             resources=["*"],

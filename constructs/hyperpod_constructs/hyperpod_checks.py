@@ -136,14 +136,20 @@ def _severity(finding: Finding) -> str:
     return finding.severity if finding.outcome == "fail" else "info"
 
 
+def _description(finding: Finding) -> str:
+    # Why is for who must act: on a terminal, a page of reasons hides the one finding that counts.
+    text = f"{finding.title}: {finding.message}"
+    return f"{text}. {finding.why}" if _severity(finding) == "error" else text
+
+
 def _violation(finding: Finding) -> PolicyViolation:
     location = ".".join(("Properties", *(str(step) for step in finding.path)))
     return PolicyViolation(
         rule_name=finding.rule_id,
-        description=f"{finding.title}: {finding.message}. {finding.why}",
+        description=_description(finding),
         fix=finding.fix,
         severity=_severity(finding),
-        rule_metadata={"outcome": finding.outcome, "source": finding.source},
+        rule_metadata={"outcome": finding.outcome, "source": finding.source, "why": finding.why},
         violating_resources=[
             PolicyViolatingResource(
                 resource_logical_id=finding.logical_id,

@@ -612,7 +612,8 @@ class HyperPodCluster(HyperPodClusterBase):
             Annotations.of(self).add_warning_v2(
                 COMMISSIONING_WARNING,
                 "deep health checks are on until the cluster is commissioned: once the first have passed, "
-                "deploy again with commissioned=True, or every replacement node waits for them too",
+                "deploy again with commissioned=True (resilience.commissioned in a specification), or every "
+                "replacement node waits for them too",
             )
 
 

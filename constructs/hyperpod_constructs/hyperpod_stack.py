@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from aws_cdk import (
     Acknowledgment,
+    Annotations,
     CfnOutput,
     Environment,
     Fn,
@@ -34,9 +36,12 @@ from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
+from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 from hyperpod_model.faults import Fault, InvalidInputError
+
+CLOSED_MIRRORS_WARNING = "hyperpod:HyperPodStack.closedPackageMirrors"
 
 _FEATURE_FLAGS = {
     "@aws-cdk/aws-iam:minimizePolicies": True,
@@ -127,16 +132,17 @@ class HyperPodStack(Stack):
             )
         if said.vpc_id is None:
             return None
+        vpc = ec2.Vpc.from_vpc_attributes(
+            self, "ExistingVpc", vpc_id=said.vpc_id, availability_zones=Fn.get_azs()
+        )
+        Annotations.of(vpc).acknowledge_warning(
+            "@aws-cdk/aws-ec2:vpcAttributeIsListTokenavailabilityZones",
+            "only constructs that pick subnets by zone ask for the zones; here the subnets are named",
+        )
         return ClusterNetwork.from_existing(
             self,
             "Network",
-            vpc=ec2.Vpc.from_vpc_attributes(
-                self,
-                "ExistingVpc",
-                vpc_id=said.vpc_id,
-                # Only constructs that pick subnets by zone ask for them; here the subnets are named.
-                availability_zones=Fn.get_azs(),
-            ),
+            vpc=vpc,
             accelerator_subnet=self._existing_subnets[0],
             accelerator_subnet_cidr=said.subnet_cidr,
         )
@@ -144,10 +150,15 @@ class HyperPodStack(Stack):
     @cached_property
     def _existing_subnets(self) -> list[ec2.ISubnet]:
         ids = self.spec.network.subnet_ids
-        return [
+        subnets = [
             ec2.Subnet.from_subnet_id(self, f"ExistingSubnet{number}", subnet_id)
             for number, subnet_id in enumerate(() if ids is None else ids, start=1)
         ]
+        for subnet in subnets:
+            Annotations.of(subnet).acknowledge_warning(
+                "@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing here asks for the route table or changes it"
+            )
+        return subnets
 
     @property
     def _subnets(self) -> list[ec2.ISubnet]:
@@ -188,7 +199,7 @@ class HyperPodStack(Stack):
             )
         if all(_has_own_location(group) for group in self.spec.instance_groups):
             return None
-        return LifecycleScripts(
+        scripts = LifecycleScripts(
             self,
             "LifecycleScripts",
             folder=said.folder,
@@ -198,10 +209,26 @@ class HyperPodStack(Stack):
             administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
+        self._warn_of_closed_mirrors(scripts)
+        return scripts
+
+    def _warn_of_closed_mirrors(self, scripts: LifecycleScripts) -> None:
+        network, folder = self.spec.network, self.spec.lifecycle_scripts.folder
+        if folder is None or network.http_egress or network.security_group_ids is not None:
+            return
+        installation = find_package_installation(Path(folder))
+        if installation is not None:
+            Annotations.of(scripts).add_warning_v2(
+                CLOSED_MIRRORS_WARNING,
+                f"{installation}, and the nodes' security group lets out TCP 443 only, while apt's default "
+                "mirrors answer on port 80; set network.http_egress to true, or acknowledge this if the "
+                "nodes use mirrors on HTTPS",
+            )
 
     def _required_mounts(self) -> dict[str, list[str]] | None:
         said = self.spec.file_system
-        if said is None or self.spec.slurm.mode != "api":
+        own_scripts = self.spec.lifecycle_scripts.folder is not None
+        if said is None or own_scripts or self.spec.slurm.mode != "api":
             return None
         return {
             group.name: [said.mount_path] for group in self.spec.instance_groups if group.mounts_file_system
@@ -219,13 +246,14 @@ class HyperPodStack(Stack):
         said = self.spec.checkpoint_bucket
         if said is None:
             return None
-        return CheckpointBucket(
+        bucket = CheckpointBucket(
             self,
             "CheckpointBucket",
             administrators=self._administrators,
-            readers=self._imported_roles("CheckpointReader", said.reader_role_arns),
             access_log_bucket=self._access_logs,
         )
+        bucket.let_existing_roles_read(self._imported_roles("CheckpointReader", said.reader_role_arns))
+        return bucket
 
     def _imported_roles(self, name: str, arns: Sequence[str]) -> list[iam.IRole]:
         return [

@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "acknowledgements.md"
 _HEAD = """# Acknowledged findings
 
 What `AwsSolutionsChecks`, `NIST80053R5Checks` and `HyperPodChecks` find on the default stack
-(`examples/clusters/llm-train.yaml`) and why each finding is accepted. Any other finding fails the synthesis.
+(`examples/clusters/llm-train.yaml`) and why each finding is accepted. Any other error fails the synthesis.
 
 `acknowledge_known_findings(stack)` speaks for this library's own resources, one finding at a time;
 `acknowledge_upload_handler(stack)` for the CDK's upload function, which all uploads of a stack may share, so
@@ -44,6 +44,11 @@ def report_of_default_stack() -> dict[str, Any]:
         return report
 
 
+def _sentence(reason: str) -> str:
+    starts_with_an_action = ":" in reason.split()[0]
+    return f"{reason if starts_with_an_action else reason[0].upper() + reason[1:]}."
+
+
 def page_of(report: dict[str, Any]) -> str:
     """Render the page: a section for each reason's resources, rules in order.
 
@@ -63,7 +68,7 @@ def page_of(report: dict[str, Any]) -> str:
             by_reason[reason].append(id)
         for reason, ids in by_reason.items():
             lines += [f"- `{id}`" for id in sorted(ids)]
-            lines += ["", f"  {reason[0].upper()}{reason[1:]}.", ""]
+            lines += ["", f"  {_sentence(reason)}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -24,6 +24,12 @@ _BROKEN_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\[ \t]+(#.*)?$")
 _CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _COMMAND_START = r"(?:^|[;&|(]|\b(?:then|do|else|if|while|until|exec|sudo|time)\b|!)\s*"
 
+_APT = re.compile(
+    _COMMAND_START
+    + r"(?:sudo +)?(?:(?:env +)?(?:[A-Za-z_]\w*=\S* +)+)?(?P<apt>apt(?:-get)?)\s(?:[^#;&|]*\s)?"
+    + r"(?:install|update|(?:dist-|full-)?upgrade)\b"
+)
+
 
 def check_folder(
     folder: Path, *, entry_point: str, service_configures_slurm: bool, bash: str | None
@@ -80,6 +86,24 @@ def check_script(file: ScriptFile, *, bundle: frozenset[str] = frozenset()) -> l
         *_check_continuations(file),
         *_check_calls(file, bundle),
     ]
+
+
+def find_package_installation(folder: Path) -> Fault | None:
+    """Find the first script line that fetches packages with apt, whose default mirrors answer on TCP 80 only.
+
+    Args:
+        folder: A folder of scripts.
+
+    Returns:
+        File and line, in words; None where no shell script calls apt.
+    """
+    for file in read_folder(folder):
+        if _is_script(file):
+            for number, line in _lines_of_code(file):
+                found = None if line.lstrip().startswith("#") else _APT.search(line)
+                if found:
+                    return Fault((file.path,), f"runs {found['apt']}", "warning", number)
+    return None
 
 
 def _check_links(folder: Path) -> Iterator[Fault]:

@@ -58,7 +58,7 @@ def judge_lock(
         yield failed(
             holder if weak is None else weak.holder,
             *(path if weak is None else weak.path),
-            found=f"{guarded.words} lets anybody with an identity policy {_some(open_actions)}"
+            found=f"{guarded.words} leaves to whoever has them in an identity policy {_some(open_actions)}"
             + ("" if weak is None else f"; the denial {_reason(weak)}"),
             allowed=allowed,
         )

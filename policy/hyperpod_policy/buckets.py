@@ -66,6 +66,16 @@ def guarded_buckets(template: Template) -> list[GuardedBucket]:
     return template.once(_guarded_buckets)
 
 
+def script_buckets(template: Template, cluster: Resource) -> list[Resource]:
+    """Return the lifecycle-script buckets of one cluster that the template makes, each once."""
+    found: dict[str, Resource] = {}
+    for used in _script_locations(template):
+        bucket = _bucket_of_uri(template, used.value) if used.cluster is cluster else None
+        if bucket is not None:
+            found[bucket.key] = bucket
+    return list(found.values())
+
+
 def foreign_script_locations(template: Template) -> list[Used]:
     """Return script locations whose bucket the template does not make."""
     return [used for used in _script_locations(template) if _bucket_of_uri(template, used.value) is None]

@@ -9,7 +9,7 @@ from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Reference, Text, Unresolved, elements, same
+from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved, concatenated, elements, same
 
 ROLE: Final = "AWS::IAM::Role"
 MANAGED_POLICY: Final = "AWS::IAM::ManagedPolicy"
@@ -45,10 +45,23 @@ def role_of(template: Template, value: Any) -> Resource | None:
         return template.resource(value, ROLE)
     spelled = template.spelled(value)
     if isinstance(spelled, str | Text):
+        rest = _without_partition(spelled)
         for role in template.of_type(ROLE):
-            if "RoleName" in role.properties and same(template.spelled(arn_of(role)), spelled):
+            if "RoleName" in role.properties and same(
+                _without_partition(template.spelled(arn_of(role))), rest
+            ):
                 return role
     return None
+
+
+def _without_partition(arn: Any) -> Any:
+    """Return an ARN without its partition, which is written out here and left to deployment there."""
+    parts = arn.parts if isinstance(arn, Text) else (arn,)
+    if parts[:2] == ("arn:", Pseudo("AWS::Partition")):
+        return concatenated(parts[2:])
+    if isinstance(parts[0], str) and parts[0].startswith("arn:"):
+        return concatenated((parts[0][parts[0].find(":", len("arn:")) :], *parts[1:]))
+    return arn
 
 
 def arn_of(role: Resource) -> Reference:

@@ -48,7 +48,10 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
         return undetermined(
             used.cluster,
             *used.path,
-            found=f"role {used.value}, whose policies are not in this template, is not denied writes",
+            found=(
+                f"role {used.value}, whose policies are not in this template, is not denied writes to "
+                f"{guarded.words}"
+            ),
             allowed=allowed,
         )
     held = permissions(template, role)

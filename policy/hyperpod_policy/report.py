@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hyperpod_model.faults import FaultPath, dotted
+from hyperpod_policy.clusters import CLUSTER
 from hyperpod_policy.rule import Outcome, Severity
 
 
@@ -48,7 +49,7 @@ class Finding:
     @property
     def message(self) -> str:
         """What was found and what is allowed, in one line."""
-        said = f"{self.found}; {self.allowed}" if self.allowed else self.found
+        said = f"{self.found}; expected: {self.allowed}" if self.allowed else self.found
         if self.outcome == "undetermined":
             said = f"cannot be told before deployment: {said}"
         return f"{said} (when {self.when})" if self.when else said
@@ -97,10 +98,11 @@ class Report:
         return next((outcome for outcome in ("fail", "undetermined", "pass") if outcome in outcomes), None)
 
     def text(self) -> str:
-        """Write the findings as plain text, their number last."""
+        """Write the findings as plain text, their number last; say so where nothing was judged at all."""
         blocks = [finding.text() for finding in self.findings]
         blocks += [f"not reviewed: {limit}" for limit in self.limits]
-        return "\n\n".join((*blocks, count(self.findings)))
+        judged = count(self.findings) if self.verdicts else f"nothing was judged: no {CLUSTER} is at hand"
+        return "\n\n".join((*blocks, judged))
 
 
 def count(findings: Iterable[Finding]) -> str:

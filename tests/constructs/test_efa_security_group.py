@@ -192,6 +192,16 @@ def test_refuses_the_checkpoint_ports_at_once(port: ec2.Port) -> None:
         group.connections.allow_from_any_ipv4(port)
 
 
+def test_the_refusal_writes_a_token_as_the_template_would() -> None:
+    stack = _stack()
+    vpc = ec2.Vpc(stack, "Own", max_azs=1)
+    group = EfaSecurityGroup(stack, "OwnEfa", vpc=vpc)
+    with pytest.raises(
+        InvalidInputError, match=r"to \{'Fn::GetAtt': \['Own[0-9A-F]+', 'CidrBlock'\]\}; name"
+    ):
+        group.add_ingress_rule(ec2.Peer.ipv4(vpc.vpc_cidr_block), ec2.Port.all_tcp())
+
+
 def test_the_refusal_names_group_ports_peer_and_way_out() -> None:
     group = _group(_stack())
     with pytest.raises(InvalidInputError) as refused:

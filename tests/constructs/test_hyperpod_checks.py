@@ -156,11 +156,11 @@ def test_findings_have_construct_path_logical_id_and_property(everywhere):
 def test_a_finding_says_what_why_and_how(everywhere):
     violation = next(each for each in everywhere.ours["violations"] if each["ruleName"] == "EfaSelfTraffic")
     efa = rule("EfaSelfTraffic")
-    assert violation["description"].startswith(f"{efa.title}: no ingress rule at all; EFA needs all traffic")
+    assert violation["description"].startswith(f"{efa.title}: no ingress rule at all; expected: all traffic")
     assert violation["description"].endswith(efa.why)
     assert violation["suggestedFix"] == efa.fix
     assert violation["severity"] == "error"
-    assert violation["ruleMetadata"] == {"outcome": "fail", "source": efa.source}
+    assert violation["ruleMetadata"] == {"outcome": "fail", "source": efa.source, "why": efa.why}
 
 
 def test_nested_stacks_and_stages_are_seen(everywhere):
@@ -176,6 +176,9 @@ def test_what_only_deployment_can_tell_is_information(everywhere):
     trust = [each for each in everywhere.ours["violations"] if each["ruleName"] == "ExecutionRoleTrust"]
     assert {each["severity"] for each in trust} == {"info"}
     assert {each["ruleMetadata"]["outcome"] for each in trust} == {"undetermined"}
+    why = rule("ExecutionRoleTrust").why
+    assert {each["ruleMetadata"]["why"] for each in trust} == {why}
+    assert not any(why in each["description"] for each in trust)
 
 
 def test_an_acknowledgement_moves_the_finding_with_its_reason(everywhere):

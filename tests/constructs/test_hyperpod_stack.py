@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, Environment, LegacyStackSynthesizer, Stack, Stage, Validations
+from aws_cdk.assertions import Annotations, Match
 from create_cluster_model import assert_clusters_are_legal
 from stacks import only, resources
 
@@ -431,3 +432,54 @@ def test_port_80_is_opened_by_name_only(default: dict[str, Any]) -> None:
     opened = synthesized(stack_of(changed(network={**network, "http_egress": True})))
     assert egress_ports(default) == {443}
     assert egress_ports(opened) == {443, 80}
+
+
+def test_readers_of_checkpoints_are_let_in() -> None:
+    template = synthesized(stack_of(changed(checkpoint_bucket={"reader_role_arns": EXISTING_ROLES})))
+    of_bucket = allowances(template, "AWS::S3::BucketPolicy", "CheckpointBucket", EXISTING_ROLES)
+    assert [statement["Action"] for statement in of_bucket] == ["s3:ListBucket", "s3:GetObject"]
+    (of_key,) = allowances(template, "AWS::KMS::Key", "CheckpointBucket", EXISTING_ROLES)
+    assert of_key["Action"] == "kms:Decrypt"
+
+
+def test_one_role_may_run_nodes_and_read_checkpoints() -> None:
+    (role, _) = EXISTING_ROLES
+    spec = with_first_group(execution_role_arn=role).model_dump(exclude_unset=True)
+    spec = {**spec, "checkpoint_bucket": {"reader_role_arns": [role]}}
+    template = synthesized(stack_of(ClusterSpec.model_validate(spec)))
+    policies = resources(template, "AWS::S3::BucketPolicy")
+    (policy,) = (one for name, one in policies.items() if name.startswith("CheckpointBucket"))
+    ids = [one["Sid"] for one in policy["Properties"]["PolicyDocument"]["Statement"] if "Sid" in one]
+    assert len(ids) == len(set(ids))
+
+
+def test_an_existing_network_leaves_no_warning_that_its_user_cannot_mend() -> None:
+    stack = stack_of(spec_of("small-existing-network.yaml"))
+    Annotations.from_stack(stack).has_no_warning("*", Match.string_like_regexp("aws-cdk/aws-ec2"))
+
+
+@pytest.mark.parametrize(("http_egress", "warnings"), [(False, 1), (True, 0)])
+def test_scripts_that_call_apt_behind_a_closed_port_are_warned_of(
+    tmp_path: Path, http_egress: bool, warnings: int
+) -> None:
+    script = tmp_path / "on_init_complete.sh"
+    script.write_text("#!/bin/bash\napt-get install -y htop\n")
+    script.chmod(0o755)
+    network = spec_of("llm-train.yaml").network.model_dump(exclude_unset=True)
+    stack = stack_of(
+        changed(network={**network, "http_egress": http_egress}, lifecycle_scripts={"folder": str(tmp_path)})
+    )
+    found = Annotations.from_stack(stack).find_warning(
+        "*", Match.string_like_regexp(r"on_init_complete\.sh \(line 2\): runs apt-get")
+    )
+    assert len(found) == warnings
+
+
+def test_a_folder_may_bring_its_own_parameters(tmp_path: Path) -> None:
+    script = tmp_path / "on_init_complete.sh"
+    script.write_text("#!/bin/bash\ntrue\n")
+    script.chmod(0o755)
+    (tmp_path / "parameters.json").write_text("{}\n")
+    template = synthesized(stack_of(changed(lifecycle_scripts={"folder": str(tmp_path)})))
+    _, upload = only(template, "Custom::CDKBucketDeployment")
+    assert len(upload["Properties"]["SourceObjectKeys"]) == 1

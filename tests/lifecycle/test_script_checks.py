@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_lifecycle import script_checks
 from hyperpod_lifecycle.content_hash import ScriptFile
-from hyperpod_lifecycle.script_checks import check_folder, check_script
+from hyperpod_lifecycle.script_checks import check_folder, check_script, find_package_installation
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 
 BASH = shutil.which("bash")
@@ -282,3 +282,32 @@ def test_all_faults_at_once(folder: Path) -> None:
     write(folder, "a.sh", b"echo a\r\n")
     write(folder, "b.sh", b"#!/bin/bash\nsrun \\ # x")
     assert len(check(folder, "missing.sh")) == 5
+
+
+class TestPackageInstallation:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "apt-get install -y htop",
+            "sudo apt update",
+            "DEBIAN_FRONTEND=noninteractive apt-get -y -qq install nfs-common",
+            "if ! apt-get -o Acquire::Retries=3 update; then exit 1; fi",
+            "cd / && sudo DEBIAN_FRONTEND=noninteractive apt-get full-upgrade",
+        ],
+    )
+    def test_is_found(self, folder: Path, line: str) -> None:
+        write(folder, "steps/packages.sh", f"#!/bin/bash\nset -e\n{line}\n".encode())
+        found = find_package_installation(folder)
+        assert found is not None
+        assert str(found).startswith("steps/packages.sh (line 3): runs apt")
+
+    @pytest.mark.parametrize(
+        "line",
+        ["# apt-get install htop", "apt-get clean", "echo 'apt-get install'", "apt-cache policy install"],
+    )
+    def test_is_not_seen_where_nothing_is_fetched(self, folder: Path, line: str) -> None:
+        write(folder, "steps/packages.sh", f"#!/bin/bash\n{line}\n".encode())
+        assert find_package_installation(folder) is None
+
+    def test_own_scripts_fetch_nothing(self) -> None:
+        assert find_package_installation(scripts_folder()) is None

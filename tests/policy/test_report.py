@@ -32,10 +32,13 @@ def test_a_path_reads_as_in_a_template():
 
 
 def test_a_message_says_when_and_whether_it_is_certain():
-    assert FINDING.message == "is x; y"
+    assert FINDING.message == "is x; expected: y"
     assert dataclasses.replace(FINDING, allowed="").message == "is x"
-    assert dataclasses.replace(FINDING, when="parameter P is q").message == "is x; y (when parameter P is q)"
-    assert UNKNOWN.message == "cannot be told before deployment: is x; y"
+    assert (
+        dataclasses.replace(FINDING, when="parameter P is q").message
+        == "is x; expected: y (when parameter P is q)"
+    )
+    assert UNKNOWN.message == "cannot be told before deployment: is x; expected: y"
 
 
 def test_a_warning_is_labelled():
@@ -55,6 +58,13 @@ def test_a_report_tells_failures_from_the_rest():
 def test_a_report_ends_with_the_number_of_findings():
     assert Report((PASS,), limits=("this",)).text() == "not reviewed: this\n\nno findings"
     assert Report((FINDING, WARNING)).text().endswith("\n\n1 error, 1 warning")
+
+
+def test_a_report_without_answers_does_not_look_like_a_pass():
+    """Such as one on a parent template whose cluster is in a nested stack that is not at hand."""
+    assert Report((), limits=("this",)).text() == (
+        "not reviewed: this\n\nnothing was judged: no AWS::SageMaker::Cluster is at hand"
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_finding_is_complete(template):
         "error: Probe: probes are right\n"
         "  where: P (Test::Probe) Size\n"
         "  file:  x.json\n"
-        "  found: is small; large\n"
+        "  found: is small; expected: large\n"
         "  fix:   do it\n"
         "  why:   Because.\n"
         "  see:   nowhere"
@@ -51,7 +51,7 @@ def test_undetermined_is_told_apart_from_failure():
     assert report.failures == ()
     assert report.outcome("Probe") == "undetermined"
     assert report.text().startswith("undetermined: Probe: ")
-    assert "cannot be told before deployment: is x; y" in report.text()
+    assert "cannot be told before deployment: is x; expected: y" in report.text()
 
 
 def test_each_allowed_value_is_a_world():

@@ -236,3 +236,19 @@ def test_the_wheel_and_the_checkout_synthesize_the_same(example_template: str, t
     """The prefix of the uploaded scripts is a hash of their content: another would update the nodes."""
     from_checkout = synthesize_example(Path(sys.executable), EXAMPLE, tmp_path / "cdk.out")
     assert json.loads(from_checkout) == json.loads(example_template)
+
+
+def test_another_teams_app_is_type_checked_against_the_wheel(installed: Installed, tmp_path: Path) -> None:
+    """By the annotations of the installed packages: without ``py.typed`` each import would be an error."""
+    app = shutil.copy(EXAMPLE / "app.py", tmp_path)
+    settings = tmp_path / "mypy.ini"  # analysing the CDK as well takes a minute
+    settings.write_text("[mypy]\n[mypy-aws_cdk.*,cdk_nag.*,constructs.*,jsii.*]\nfollow_imports = skip\n")
+    options = ["--config-file", settings, "--cache-dir", tmp_path / "cache"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "--python-executable", installed.python, app],
+        cwd=tmp_path,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -12,5 +12,8 @@ class CheckpointBucketSpec(SpecModel):
 
     reader_role_arns: Items[str] = Field(
         default=(),
-        description="ARNs of the roles that may read checkpoints, besides the nodes. By default none.",
+        description=(
+            "ARNs of the roles that may read checkpoints, besides the nodes. They must exist already; the "
+            "policies of bucket and key let them in. By default none."
+        ),
     )

@@ -199,7 +199,7 @@ class ClusterSpec(SpecModel):
     )
     tags: dict[str, str] = Field(
         default={},
-        description="Tags of the cluster: keys and values. By default none.",
+        description="Tags of the cluster and of all that is made for it: keys and values. By default none.",
         json_schema_extra={"maxProperties": cluster_request().at("Tags").max},
     )
 

@@ -17,6 +17,7 @@ from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
 from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.catalog.versions import EKS_AUTHENTICATION_MODES, MIN_VPC_CNI
 from hyperpod_model.checks.cluster import check_cluster
+from hyperpod_model.checks.vocabulary import in_request_terms
 from hyperpod_model.checks.zones import check_availability_zone_id
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS
@@ -43,29 +44,6 @@ _IDS: tuple[tuple[str, str, NameRule], ...] = (
 _GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 _KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[^:]+:\d{12}:key/.+")
 _S3_BUCKET = re.compile(r"s3://([^/]+)")
-
-# Checks on a request name other fields by the constructs' properties.
-_VOCABULARY = {
-    "instance_count": "InstanceCount",
-    "instance_type": "InstanceType",
-    "slurm_node_type": "SlurmConfig.NodeType",
-    "node_provisioning_mode": "NodeProvisioningMode",
-    "on_create": "OnCreate",
-    "on_init_complete": "OnInitComplete",
-    "source_s3_uri": "SourceS3Uri",
-    "deep_health_checks": "OnStartDeepHealthChecks",
-    "secondary_volume_size_gib": "VolumeSizeInGB",
-    "root_volume_kms_key": "VolumeKmsKeyId",
-    "unlisted_instance_types": "unlisted_instance_types of a cluster spec",
-    "instance_types": "InstanceRequirements.InstanceTypes",
-    "instance_groups": "InstanceGroups",
-    "restricted_instance_groups": "RestrictedInstanceGroups",
-    "restricted_environment": "RestrictedInstanceGroupsConfig",
-    "file_system": "EnvironmentConfig",
-    "maximum_batch_size": "MaximumBatchSize",
-    "image_id": "ImageId",
-    "tags": "Tags",
-}
 
 
 def is_request(data: Mapping[str, Any]) -> bool:
@@ -351,13 +329,7 @@ def _judge_database(request: Mapping[str, Any]) -> list[Fault]:
 
 def _service_faults(request: Mapping[str, Any], made: set[FaultPath], region: str | None) -> list[Fault]:
     found = check_cluster(_with_unknown(request, made, ()), region=region)
-    return [
-        fault._replace(
-            # A field whose own name the message adds, for those who know it by another, is named already.
-            message=_in_request_terms(fault.message).replace(f" ({fault.path[-1] if fault.path else ''})", "")
-        )
-        for fault in found
-    ]
+    return [fault._replace(message=in_request_terms(fault)) for fault in found]
 
 
 def _with_unknown(value: Any, made: set[FaultPath], path: FaultPath) -> Any:
@@ -368,12 +340,6 @@ def _with_unknown(value: Any, made: set[FaultPath], path: FaultPath) -> Any:
     if isinstance(value, list):
         return [_with_unknown(item, made, (*path, index)) for index, item in enumerate(value)]
     return value
-
-
-def _in_request_terms(message: str) -> str:
-    for name, meant in _VOCABULARY.items():
-        message = re.sub(rf"\b{name}\b", meant, message)
-    return message
 
 
 def _late_faults(error: ValidationError) -> list[Fault]:

@@ -89,3 +89,25 @@ def test_a_role_known_by_its_name_counts(judge, template):
     for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
         group["ExecutionRole"] = arn
     assert judge(ID, template).outcome(ID) == "fail"
+
+
+@pytest.mark.parametrize("partition", ["aws", "${AWS::Partition}"])
+@pytest.mark.parametrize("region", ["us-west-2", None])
+def test_a_role_that_is_named_by_text_is_found(judge, template, partition, region):
+    resources = template["Resources"]
+    resources["NodeRole"]["Properties"]["RoleName"] = "nodes"
+    resources["NodeRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] = "*"
+    for group in resources["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = {"Fn::Sub": f"arn:{partition}:iam::${{AWS::AccountId}}:role/nodes"}
+    (finding,) = judge(ID, template, region=region).findings
+    assert finding.logical_id == "NodeRole"
+    assert "trusts everybody" in finding.message
+
+
+def test_a_role_of_another_account_is_not_taken_for_its_namesake(judge, template):
+    resources = template["Resources"]
+    resources["NodeRole"]["Properties"]["RoleName"] = "nodes"
+    for group in resources["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = "arn:aws:iam::999999999999:role/nodes"
+    report = judge(ID, template, account="111122223333")
+    assert report.outcome(ID) == "undetermined"

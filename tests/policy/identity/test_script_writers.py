@@ -135,3 +135,16 @@ def test_scripts_elsewhere_are_left_alone(judge, unlocked):
     for group in unlocked["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
         group["LifeCycleConfig"]["SourceS3Uri"] = "s3://sagemaker-shared-scripts/abc"
     assert judge(ID, unlocked).verdicts == ()
+
+
+def test_each_script_bucket_of_an_unknown_role_is_named(judge, template):
+    resources = template["Resources"]
+    resources["Other"] = {"Type": "AWS::S3::Bucket"}
+    resources["ScriptsPolicy"]["Properties"]["PolicyDocument"]["Statement"] = []
+    groups = resources["Cluster"]["Properties"]["InstanceGroups"]
+    for group in groups:
+        group["ExecutionRole"] = "arn:aws:iam::111122223333:role/Nodes"
+    groups[1]["LifeCycleConfig"] = {"SourceS3Uri": {"Fn::Sub": "s3://${Other}/x"}, "OnCreate": "a.sh"}
+    messages = " ".join(finding.message for finding in judge(ID, template).findings)
+    assert "is not denied writes to lifecycle script bucket Scripts" in messages
+    assert "is not denied writes to lifecycle script bucket Other" in messages

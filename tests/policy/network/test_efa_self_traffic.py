@@ -16,7 +16,7 @@ def test_a_missing_direction_fails(judge, template, missing):
     direction = missing.removeprefix("Self").lower()
     assert finding.logical_id == "NodeGroup"
     assert finding.path == (f"SecurityGroup{direction.capitalize()}",)
-    assert "EFA needs all traffic" in finding.message
+    assert "; expected: all traffic " in finding.message
 
 
 def test_open_egress_does_not_stand_in_for_the_self_rule(judge, template):

@@ -65,3 +65,24 @@ def test_other_resources_are_left_alone(judge, template):
         "Properties": {"ModelName": "not_legal"},
     }
     assert judge(ID, template).findings == ()
+
+
+def test_an_absent_name_is_undetermined(judge, template):
+    """CloudFormation documents it as optional, the API does not."""
+    del _properties(template)["ClusterName"]
+    report = judge(ID, template)
+    assert report.failures == ()
+    (finding,) = report.findings
+    assert finding.path == ("ClusterName",)
+    assert "is not set, which CloudFormation documents as legal and CreateCluster as not" in finding.message
+
+
+def test_other_properties_are_named_as_in_a_template(judge, template):
+    volume = {"EbsVolumeConfig": {"RootVolume": True, "VolumeSizeInGB": 200}}
+    _properties(template)["InstanceGroups"][1]["InstanceStorageConfigs"] = [volume]
+    message = " ".join(finding.message for finding in judge(ID, template).failures)
+    assert "give the size to a secondary volume" in message
+    assert "secondary_volume_size_gib" not in message
+    assert "root_volume_kms_key" not in message
+    assert "VolumeKmsKeyId is required for a root volume" in message
+    assert "(VolumeKmsKeyId)" not in message

@@ -15,7 +15,7 @@ def test_none_fails(judge, template):
     _properties(template)["NodeRecovery"] = "None"
     (finding,) = judge(ID, template).failures
     assert finding.path == ("NodeRecovery",)
-    assert finding.message == "is None; Automatic"
+    assert finding.message == "is None; expected: Automatic"
 
 
 def test_absent_is_undetermined(judge, template):

@@ -17,7 +17,7 @@ def test_listed_administrators_comply(judge, template):
 def test_no_denial_fails(judge, template, bucket):
     del template["Resources"][f"{bucket}Policy"]["Properties"]["PolicyDocument"]["Statement"][1]
     (finding,) = judge(ID, template).failures
-    assert f"bucket {bucket} lets anybody with an identity policy" in finding.message
+    assert f"bucket {bucket} leaves to whoever has them in an identity policy" in finding.message
 
 
 @pytest.mark.parametrize(

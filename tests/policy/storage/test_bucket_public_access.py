@@ -66,3 +66,61 @@ def test_text_counts_as_boolean(judge, template):
 def test_other_buckets_are_left_alone(judge, template):
     template["Resources"]["Web"] = {"Type": "AWS::S3::Bucket"}
     assert judge(ID, template).findings == ()
+
+
+def _allow(template, **changes):
+    statements = template["Resources"]["CheckpointsPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statements.append(
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": ["s3:GetObject", "s3:PutObject"],
+            "Resource": {"Fn::Sub": "${Checkpoints.Arn}/*"},
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"Principal": {"AWS": "*"}},
+        {"Principal": {"AWS": ["arn:aws:iam::111122223333:root", "*"]}},
+        {"Condition": {"Bool": {"aws:SecureTransport": "true"}}},
+    ],
+    ids=str,
+)
+def test_a_policy_that_allows_everybody_fails(judge, template, changes):
+    _allow(template, **changes)
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "CheckpointsPolicy"
+    assert finding.path == ("PolicyDocument", "Statement", 4)
+    assert "allows s3:GetObject, s3:PutObject on checkpoint bucket Checkpoints to everybody, other" in (
+        finding.message
+    )
+
+
+def test_a_policy_that_allows_all_but_somebody_fails(judge, template):
+    _allow(template, NotPrincipal={"AWS": "arn:aws:iam::111122223333:root"})
+    del template["Resources"]["CheckpointsPolicy"]["Properties"]["PolicyDocument"]["Statement"][4][
+        "Principal"
+    ]
+    (finding,) = judge(ID, template).failures
+    assert "to everybody, other accounts" in finding.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Principal": {"AWS": "arn:aws:iam::111122223333:root"}},
+        {"Principal": {"Service": "sagemaker.amazonaws.com"}},
+        {"Principal": {"AWS": {"Fn::ImportValue": "trainer"}}},
+        {"Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-1234567890"}}},
+        {"Effect": "Deny"},
+    ],
+    ids=str,
+)
+def test_a_policy_that_allows_listed_principals_complies(judge, template, changes):
+    _allow(template, **changes)
+    assert judge(ID, template).findings == ()

@@ -20,7 +20,7 @@ def test_a_bucket_that_goes_fails(judge, template, bucket, attribute, value):
         resource[attribute] = value
     (finding,) = judge(ID, template).failures
     assert finding.logical_id == bucket
-    assert f"is deleted by its {attribute}; both are Retain" in finding.message
+    assert f"is deleted by its {attribute}; expected: both are Retain" in finding.message
 
 
 def test_a_bucket_that_is_emptied_fails(judge, template):

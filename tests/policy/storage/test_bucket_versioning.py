@@ -19,7 +19,10 @@ def test_no_versions_fail(judge, template, bucket, status):
         properties["VersioningConfiguration"]["Status"] = status
     (finding,) = judge(ID, template).failures
     assert finding.logical_id == bucket
-    assert f"bucket {bucket} is {'absent' if status is None else 'suspended'}; Enabled" in finding.message
+    assert (
+        f"bucket {bucket} is {'absent' if status is None else 'suspended'}; expected: Enabled"
+        in finding.message
+    )
 
 
 def test_an_import_is_undetermined(judge, template):

@@ -28,7 +28,7 @@ def test_no_policy_at_all_fails(judge, template, bucket):
 def test_no_denial_fails(judge, template, bucket):
     del template["Resources"][f"{bucket}Policy"]["Properties"]["PolicyDocument"]["Statement"][2]
     (finding,) = judge(ID, template).failures
-    assert "lets anybody with an identity policy s3:AbortMultipartUpload" in finding.message
+    assert "leaves to whoever has them in an identity policy s3:AbortMultipartUpload" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_not_action_that_leaves_writes_out_fails(judge, template):
     denial["NotAction"] = ["s3:PutObject", "s3:GetObject"]
     (finding,) = judge(ID, template).failures
     assert finding.found.startswith(
-        "checkpoint bucket Checkpoints lets anybody with an identity policy s3:PutObject;"
+        "checkpoint bucket Checkpoints leaves to whoever has them in an identity policy s3:PutObject;"
     )
 
 

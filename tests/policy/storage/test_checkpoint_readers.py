@@ -18,7 +18,8 @@ def test_no_denial_is_a_warning(judge, template):
     (finding,) = judge(ID, template).failures
     assert finding.severity == "warning"
     assert (
-        "checkpoint bucket Checkpoints lets anybody with an identity policy s3:GetObject" in finding.message
+        "checkpoint bucket Checkpoints leaves to whoever has them in an identity policy s3:GetObject"
+        in finding.message
     )
 
 

@@ -34,7 +34,7 @@ def test_half_retained_fails(judge, template, missing):
     _retain(template, "FileSystem", *(name for name in NEEDED if name != missing))
     (finding,) = judge(ID, template).failures
     assert finding.severity == "error"
-    assert f"is retained, but {missing}, which it needs, is deleted" in finding.message
+    assert f"is retained, but it needs {missing}, deleted with" in finding.message
 
 
 def test_what_others_own_is_not_asked_for(judge, template):

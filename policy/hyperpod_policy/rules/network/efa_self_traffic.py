@@ -27,7 +27,7 @@ def check(template: Template) -> Iterator[Verdict]:
 
 def _judge(template: Template, used: Used, direction: Direction, *, surely: bool) -> Verdict:
     side = _WORDS[direction]
-    allowed = f"EFA needs all traffic {side} the group itself, as a rule that names the group"
+    allowed = f"all traffic {side} the group itself, as a rule that names the group"
     answer = _has_self_rule(template, used.value, direction)
     resource = template.resource(used.value, SECURITY_GROUP)
     if resource is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.buckets import script_buckets
 from hyperpod_policy.clusters import clusters, execution_roles, security_groups, subnets
 from hyperpod_policy.dependencies import before, deployed_together
 from hyperpod_policy.identities import attached_policies, role_of
@@ -32,7 +32,8 @@ def check(template: Template) -> Iterator[Verdict]:
                 cluster,
                 found=f"does not wait for {names}",
                 allowed=(
-                    "depends on policies, routes, security-group rules and script uploads that its nodes need"
+                    "DependsOn, or a reference to, all policies, routes, security-group rules and script "
+                    "uploads that its nodes need"
                 ),
             )
         else:
@@ -43,6 +44,7 @@ def _needed(template: Template, cluster: Resource) -> Iterator[Resource]:
     for used in execution_roles(template):
         role = role_of(template, used.value) if used.cluster is cluster else None
         if role is not None:
+            yield role
             yield from attached_policies(template, role)
     for used in security_groups(template):
         if used.cluster is cluster:
@@ -58,12 +60,11 @@ def _needed(template: Template, cluster: Resource) -> Iterator[Resource]:
                     yield association
             for table in route_tables(template, subnet):
                 yield from routes(template, table)
-    scripts = {
-        guarded.bucket.key for guarded in guarded_buckets(template) if guarded.role == "lifecycle script"
-    }
+    scripts = script_buckets(template, cluster)
+    yield from scripts
     for upload in template.of_type(_UPLOAD):
         target = template.resource(upload.get("DestinationBucketName"))
-        if target is not None and target.key in scripts:
+        if target is not None and target in scripts:
             yield upload
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
 from hyperpod_model.checks.cluster import check_cluster
-from hyperpod_model.faults import dotted
+from hyperpod_model.checks.vocabulary import in_request_terms
+from hyperpod_model.faults import UNKNOWN, dotted
 from hyperpod_policy.clusters import clusters, groups
-from hyperpod_policy.rule import Rule, Verdict, failed, passed
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import integer, request_terms, truth
 
@@ -19,7 +20,10 @@ _JUDGED_ELSEWHERE = ("NodeRecovery",)
 def check(template: Template) -> Iterator[Verdict]:
     """Judge the properties of each cluster as a CreateCluster request."""
     for cluster in clusters(template):
-        request = _as_request(request_terms(cluster.properties), cluster_request())
+        request = {
+            "ClusterName": UNKNOWN,
+            **_as_request(request_terms(cluster.properties), cluster_request()),
+        }
         faults = [
             fault
             # Whether a type exists and the region offers it is a rule of its own, acknowledged on its own.
@@ -30,11 +34,18 @@ def check(template: Template) -> Iterator[Verdict]:
             yield failed(
                 cluster,
                 *fault.path,
-                found=f"{dotted(fault.path)} {fault.message}".lstrip(),
+                found=f"{dotted(fault.path)} {in_request_terms(fault)}".lstrip(),
                 allowed="",
                 severity=fault.severity,
             )
-        if not faults:
+        if "ClusterName" not in cluster.properties:
+            yield undetermined(
+                cluster,
+                "ClusterName",
+                found="is not set, which CloudFormation documents as legal and CreateCluster as not",
+                allowed="a name",
+            )
+        elif not faults:
             yield passed(cluster)
 
 

@@ -58,7 +58,7 @@ def check(template: Template) -> Iterator[Verdict]:
                         cluster,
                         *path,
                         found=f"{region} offers no {name}",
-                        allowed=f"it is in {', '.join(regions_offering(name))}",
+                        allowed=f"a region that has it: {', '.join(regions_offering(name))}",
                     )
                 else:
                     yield passed(cluster, *path)
@@ -66,7 +66,7 @@ def check(template: Template) -> Iterator[Verdict]:
 
 def _suggestion(name: str) -> str:
     close = UnknownNameError("instance type", name, instance_types()).suggestions
-    return f"perhaps {' or '.join(close)} is meant" if close else "a type of the API, such as ml.p5.48xlarge"
+    return f"a type of the API, such as {' or '.join(close) if close else 'ml.p5.48xlarge'}"
 
 
 RULE = Rule(

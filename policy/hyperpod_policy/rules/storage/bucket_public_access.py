@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_policy.buckets import GuardedBucket, guarded_buckets
+from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, policy_statements
+from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
 from hyperpod_policy.values import Unresolved, elements, truth
@@ -16,7 +17,7 @@ _ENFORCED = "BucketOwnerEnforced"
 def check(template: Template) -> Iterator[Verdict]:
     """Judge public-access block and object ownership of each guarded bucket."""
     for guarded in guarded_buckets(template):
-        verdicts = [*_public_access(guarded), *_ownership(guarded)]
+        verdicts = [*_public_access(guarded), *_ownership(guarded), *_public_policy(template, guarded)]
         yield from verdicts if verdicts else [passed(guarded.bucket, "PublicAccessBlockConfiguration")]
 
 
@@ -69,6 +70,30 @@ def _ownership(guarded: GuardedBucket) -> Iterator[Verdict]:
             yield undetermined(bucket, *path, found=f"is {value}", allowed=_ENFORCED)
         elif value != _ENFORCED:
             yield failed(bucket, *path, found=f"{guarded.words} has {value}", allowed=_ENFORCED)
+
+
+def _public_policy(template: Template, guarded: GuardedBucket) -> Iterator[Verdict]:
+    for statement in policy_statements(template, guarded.bucket)[0]:
+        if statement.effect != "Allow" or not _names_everybody(statement):
+            continue
+        if any(condition.key.lower() != "aws:securetransport" for condition in statement.conditions):
+            continue
+        actions = ", ".join(map(str, statement.actions))
+        allowed = f"everything but {actions}" if statement.not_action else actions
+        yield failed(
+            statement.holder,
+            *statement.path,
+            found=f"allows {allowed} on {guarded.words} to everybody, other accounts and anonymous callers "
+            "included",
+            allowed="principals by their ARN",
+            fix="name the principals, or take the statement out: roles of the account need none",
+        )
+
+
+def _names_everybody(statement: Statement) -> bool:
+    return statement.not_principal or any(
+        value == "*" and kind in ("*", "AWS") for kind, value in statement.principals
+    )
 
 
 RULE = Rule(

@@ -32,7 +32,7 @@ def check(template: Template) -> Iterator[Verdict]:
             if lost:
                 yield failed(
                     file_system,
-                    found=f"is retained, but {', '.join(lost)}, which it needs, is deleted with the stack",
+                    found=f"is retained, but it needs {', '.join(lost)}, deleted with the stack",
                     allowed="retained together with its key, security groups, subnet and VPC",
                 )
             else:
