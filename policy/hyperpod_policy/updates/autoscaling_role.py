@@ -8,7 +8,7 @@ from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.update import Update, UpdateRule
 from hyperpod_policy.values import Unresolved
 
-_ALLOWED = "it stays while autoscaling is enabled"
+_ALLOWED = "the same role while autoscaling is enabled"
 
 
 def check(update: Update) -> Iterator[Verdict]:

@@ -10,7 +10,7 @@ from hyperpod_policy.update import ClusterPair, Update, UpdateRule, create_only
 from hyperpod_policy.values import same
 
 _NAME = "ClusterName"
-_ALLOWED = "the cluster keeps its name, its VpcConfig and its EKS cluster"
+_ALLOWED = "the name, VpcConfig and EKS cluster of the baseline"
 
 
 def check(update: Update) -> Iterator[Verdict]:
@@ -20,7 +20,7 @@ def check(update: Update) -> Iterator[Verdict]:
             yield failed(
                 pair.old,
                 found=f"cluster {_shown(pair.old)} is not in the new template, so all its nodes go",
-                allowed="a baseline of the same stack has the same clusters",
+                allowed="the clusters of the baseline",
                 fix=(
                     "compare with the template that this stack was deployed from; to delete the cluster, "
                     "delete its stack"
@@ -33,7 +33,7 @@ def check(update: Update) -> Iterator[Verdict]:
                     f"cluster {_shown(pair.new)} is {pair.old.logical_id} in the baseline: CloudFormation "
                     "creates a second cluster of the same name before it deletes the first"
                 ),
-                allowed=f"one logical id for one cluster: {pair.old.logical_id}",
+                allowed=f"the logical id of the baseline, {pair.old.logical_id}",
                 fix="keep the construct path, or override the logical id with the old one",
             )
         else:

@@ -12,7 +12,7 @@ from hyperpod_policy.values import integer
 
 _FILE_SYSTEM = "AWS::FSx::FileSystem"
 _CAPACITY = "StorageCapacity"
-_ALLOWED = "it stays for the life of a file system"
+_ALLOWED = "the same for the life of a file system"
 
 
 def check(update: Update) -> Iterator[Verdict]:
@@ -24,7 +24,7 @@ def check(update: Update) -> Iterator[Verdict]:
             yield failed(
                 old,
                 found="is not in the new template" + ("" if kept else ", so it is deleted"),
-                allowed="a file system stays in its stack",
+                allowed="the file systems of the baseline",
                 severity="warning" if kept else "error",
             )
             continue
@@ -48,7 +48,7 @@ def _capacity(old: Resource, new: Resource) -> Iterator[Verdict]:
     before, after = integer(old.get(_CAPACITY)), integer(new.get(_CAPACITY))
     if before is not None and after is not None and after < before:
         yield failed(
-            new, _CAPACITY, found=f"shrinks from {before} to {after} GiB", allowed="capacity only grows"
+            new, _CAPACITY, found=f"shrinks from {before} to {after} GiB", allowed="as much capacity or more"
         )
 
 

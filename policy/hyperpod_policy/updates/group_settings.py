@@ -95,7 +95,7 @@ def _requirements(groups: GroupPair) -> Iterator[Verdict]:
                 member,
                 "InstanceTypes",
                 found=f"takes {', '.join(gone)} out of group '{groups.new.name}'",
-                allowed="a type leaves the list only while no node of it runs",
+                allowed="a type that no node has any more",
             )
 
 
@@ -151,8 +151,8 @@ def _shown(value: Any) -> str:
 
 def _allowed(groups: GroupPair) -> str:
     return (
-        f"a group keeps it for life: add a group with a new name, such as '{groups.new.name}-2', and remove "
-        f"'{groups.new.name}' in a later update"
+        f"the same for the life of a group; for another, add a group with a new name, such as "
+        f"'{groups.new.name}-2', and remove '{groups.new.name}' in a later update"
     )
 
 

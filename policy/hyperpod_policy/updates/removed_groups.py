@@ -9,7 +9,7 @@ from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.update import Update, UpdateRule
 from hyperpod_policy.values import Unresolved, elements
 
-_ALLOWED = "only groups without work are removed"
+_ALLOWED = "every group that has work"
 
 
 def check(update: Update) -> Iterator[Verdict]:

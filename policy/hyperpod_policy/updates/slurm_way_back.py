@@ -31,14 +31,14 @@ def _groups(update: Update, pair: ClusterPair) -> Iterator[Verdict]:
                 groups.new.cluster,
                 *path,
                 found=f"group '{groups.new.name}' no longer says SlurmConfig",
-                allowed=str(SLURM_CONFIGURATION.value),
+                allowed=f"SlurmConfig: {SLURM_CONFIGURATION.value}",
             )
 
 
 def _database(update: Update, pair: ClusterPair) -> Iterator[Verdict]:
     if pair.new is None or pair.old.get(*_DATABASE) is None:
         return
-    allowed = str(ACCOUNTING_DATABASE.value)
+    allowed = f"the same database: {ACCOUNTING_DATABASE.value}"
     if pair.new.get(*_DATABASE) is None:
         yield failed(pair.new, *_DATABASE, found="the accounting database is gone", allowed=allowed)
         return

@@ -25,7 +25,7 @@ def test_a_boolean_as_value_complies(judge, eks_template):
 def test_another_or_no_tag_fails(judge, eks_template, tags, words):
     _tags(eks_template)[:] = tags
     (finding,) = judge(ID, eks_template).failures
-    assert f"{words}; the tag SageMaker=true" in finding.message
+    assert f"{words}; expected: the tag SageMaker=true" in finding.message
 
 
 def test_without_the_operator_the_tag_is_not_asked_for(judge, eks_template):

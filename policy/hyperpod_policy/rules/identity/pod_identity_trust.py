@@ -19,7 +19,7 @@ from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Text, Unresolved
 
-_ALLOWED = f"only {POD_IDENTITY_SERVICE} may take it, by {' and '.join(POD_IDENTITY_TRUST_ACTIONS)}"
+_ALLOWED = f"that only {POD_IDENTITY_SERVICE} takes it, by {' and '.join(POD_IDENTITY_TRUST_ACTIONS)}"
 _TAGS = tuple(
     f"aws:RequestTag/{tag}"
     for tag in (POD_IDENTITY_CLUSTER_TAG, POD_IDENTITY_NAMESPACE_TAG, POD_IDENTITY_SERVICE_ACCOUNT_TAG)
