@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from every_property import REQUESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ BASES = {
     path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
     for path in sorted(EXAMPLES.iterdir())
     if path.suffix in (".yaml", ".json")
-}
+} | REQUESTS
 
 Place = tuple[str | int, ...]
 
