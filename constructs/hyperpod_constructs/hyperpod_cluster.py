@@ -264,6 +264,7 @@ class HyperPodCluster(HyperPodClusterBase):
             *(group.execution_role for group in self._restricted_groups),
         ]
         self._own_roles = [role for role in roles if role is not None]
+        self._autoscaler_role = None if auto_scaling is None else auto_scaling.role
         self._resilience = ResiliencePolicy() if resilience is None else resilience
         subnets = [network.accelerator_subnet] if vpc_subnets is None and network is not None else vpc_subnets
         if file_system_mount_path is None:
@@ -310,7 +311,7 @@ class HyperPodCluster(HyperPodClusterBase):
             file_system,
             *self._allow_volume_keys(execution_role),
             *self._own_networks(),
-            None if auto_scaling is None else auto_scaling.role,
+            self._autoscaler_role,
             *self._allow_reading_secret(execution_role),
         )
         self._allow_describing_alarms(execution_role)
@@ -397,19 +398,23 @@ class HyperPodCluster(HyperPodClusterBase):
         """Allow actions on this cluster.
 
         Args:
-            grantee: Who may; not a role of the cluster's own nodes.
+            grantee: Who may; not a role of the cluster's own nodes or of its autoscaler.
             *actions: IAM actions that take a cluster as resource, such as ``sagemaker:DescribeCluster``.
 
         Raises:
-            InvalidInputError: If the grantee is a role of the nodes. The cluster waits for the policies of
-                these roles, so a policy that names the cluster would wait for itself.
+            InvalidInputError: If the grantee is such a role. The cluster waits for the policies of these
+                roles, so a policy that names the cluster would wait for itself.
         """
-        if any(role.node.path == _path_of(grantee) for role in self._own_roles):
+        whose = {role.node.path: "its own nodes" for role in self._own_roles}
+        if self._autoscaler_role is not None:
+            whose.setdefault(self._autoscaler_role.node.path, "its autoscaler")
+        if _path_of(grantee) in whose:
             raise InvalidInputError(
                 [
                     Fault(
                         (f"cluster {self.cluster_name!r}",),
-                        f"grant to {_path_of(grantee)!r}, a role of its own nodes, makes a dependency cycle; "
+                        f"grant to {_path_of(grantee)!r}, a role of {whose[_path_of(grantee)]}, makes a "
+                        "dependency cycle; "
                         "add a policy whose resource is Stack.format_arn(service='sagemaker', "
                         "resource='cluster', resource_name='*')",
                     )

@@ -51,6 +51,7 @@ from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.software_updates import AutoPatching, BatchSize, Deployment, ScheduledUpdate
 from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_model.faults import InvalidInputError
+from hyperpod_policy import review
 
 EKS_ARN = "arn:aws:eks:us-west-2:111122223333:cluster/training"
 SECRET_ARN = "arn:aws:secretsmanager:us-west-2:111122223333:secret:accounting-AbCdEf"
@@ -340,6 +341,19 @@ class TestOverrideNetwork:
         ]
         assert rules
         assert set(rules) <= set(resource["DependsOn"])
+
+    @pytest.mark.parametrize("shaped", [True, False])
+    def test_the_pack_finds_groups_that_carry_no_efa(self, shaped: bool) -> None:
+        where = stack()
+        vpc = ec2.Vpc.from_vpc_attributes(
+            where, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-west-2a"]
+        )
+        own = EfaSecurityGroup(where, "Own", vpc=vpc) if shaped else ec2.SecurityGroup(where, "Own", vpc=vpc)
+        subnet = ec2.Subnet.from_subnet_id(where, "OwnSubnet", "subnet-0123456789abcdef9")
+        group = eks_workers(override_subnets=[subnet], override_security_groups=[own])
+        report = review(template_of(eks_cluster(where, instance_groups=[group])))
+        found = [one.logical_id for one in report.failures if one.rule_id == "EfaSelfTraffic"]
+        assert bool(found) is not shaped
 
     def test_nodes_elsewhere_take_no_addresses_of_the_shared_subnet(self) -> None:
         where = stack()
@@ -683,6 +697,13 @@ class TestAutoScaling:
         made = eks_cluster(where, auto_scaling=AutoScaling(role=own))
         (resource,) = cluster_resources(template_of(made))
         assert any(name.startswith("OwnDefaultPolicy") for name in resource["DependsOn"])
+
+    def test_a_grant_to_the_role_makes_a_cycle(self) -> None:
+        where = stack()
+        own = iam.Role(where, "Own", assumed_by=iam.ServicePrincipal("hyperpod.sagemaker.amazonaws.com"))
+        made = eks_cluster(where, auto_scaling=AutoScaling(role=own))
+        with refused("grant to 'Stack/Own', a role of its autoscaler, makes a dependency cycle; "):
+            made.grant_describe(own)
 
 
 class TestTieredCheckpointing:

@@ -15,12 +15,21 @@ from aws_cdk import aws_s3 as s3
 from clusters import ENV, cluster, controller, template_of, workers
 from create_cluster_model import IDENTIFIER, assert_clusters_are_legal
 
+from hyperpod_constructs.auto_scaling import AutoScaling
+from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.cluster_network import ClusterNetwork
+from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
+from hyperpod_constructs.eks_control_plane import EksControlPlane
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+from hyperpod_constructs.instance_group import InstanceGroup
 from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.lustre_file_system import LustreFileSystem
+from hyperpod_constructs.orchestrator import Orchestrator
+from hyperpod_model.catalog.add_ons import AFTER_NODES, BEFORE_NODES
+
+_ADD_ON = "AWS::EKS::Addon"
 
 
 def references(value: Any) -> Iterator[str]:
@@ -157,6 +166,94 @@ def test_the_cluster_waits_for_each_policy_and_rule(whole: Graph) -> None:
     assert len(about_the_role) == 2
     assert about_the_role <= waited
     assert {name for name in whole.resources if "LateRule" in name} <= waited
+
+
+@pytest.fixture(scope="module")
+def on_eks() -> Graph:
+    where = Stack(App(), "Stack", env=ENV)
+    network = ClusterNetwork(
+        where,
+        "Network",
+        availability_zone_id="usw2-az1",
+        control_plane_availability_zone_ids=["usw2-az1", "usw2-az2"],
+    )
+    nodes = EfaSecurityGroup(where, "Nodes", vpc=network.vpc)
+    control_plane = EksControlPlane(
+        where,
+        "Eks",
+        network=network,
+        dependency_chart=DependencyChart.from_oci("oci://registry.example/chart", version="0.1.0"),
+        administrators=[iam.Role.from_role_arn(where, "Admin", "arn:aws:iam::111122223333:role/admin")],
+    )
+    control_plane.allow_nodes(nodes)
+    role = ExecutionRole(
+        where,
+        "Role",
+        orchestrator="eks",
+        subnets=[network.accelerator_subnet],
+        security_groups=[nodes],
+    )
+    scaling = AutoScaling(role=AutoscalingRole(where, "Autoscaler"))
+    clusters = [
+        HyperPodCluster(
+            where,
+            name.capitalize(),
+            cluster_name=name,
+            orchestrator=Orchestrator.eks(control_plane),
+            network=network,
+            security_groups=[nodes],
+            execution_role=role,
+            auto_scaling=scaling,
+            instance_groups=[
+                InstanceGroup(name="system", instance_type="ml.m5.2xlarge", instance_count=2),
+                InstanceGroup(name="burst", instance_type="ml.g6.12xlarge", instance_count=0),
+            ],
+        )
+        for name in ("first", "second")
+    ]
+    control_plane.install_operators(after=clusters)
+    template = template_of(clusters[0])
+    assert_clusters_are_legal(template)
+    return Graph(template)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "AWS::EKS::Cluster",
+        "AWS::EKS::AccessEntry",
+        "Custom::AWSCDK-EKS-HelmChart",
+        "AWS::EC2::NatGateway",
+        "AWS::EC2::SecurityGroup",
+    ],
+)
+def test_clusters_on_eks_wait_for_every(on_eks: Graph, kind: str) -> None:
+    names = on_eks.names(kind)
+    assert names
+    for made in on_eks.names(IDENTIFIER):
+        assert names <= on_eks.waits_for(made)
+
+
+def test_clusters_on_eks_wait_for_what_nodes_need_and_operators_for_them(on_eks: Graph) -> None:
+    clusters = on_eks.names(IDENTIFIER)
+    assert len(clusters) == 2
+    names = {name: on_eks.resources[name]["Properties"]["AddonName"] for name in on_eks.names(_ADD_ON)}
+    assert set(names.values()) == {*BEFORE_NODES, *AFTER_NODES}
+    for name, add_on in names.items():
+        for made in clusters:
+            assert (name in on_eks.waits_for(made)) is (add_on in BEFORE_NODES)
+            assert (made in on_eks.waits_for(name)) is (add_on in AFTER_NODES)
+
+
+def test_clusters_on_eks_wait_for_the_role_of_the_autoscaler(on_eks: Graph) -> None:
+    policies = {name for name in on_eks.resources if name.startswith("Autoscaler")}
+    assert len(policies) > 1
+    for made in on_eks.names(IDENTIFIER):
+        assert policies <= on_eks.waits_for(made)
+
+
+def test_there_is_no_cycle_on_eks(on_eks: Graph) -> None:
+    assert not on_eks.has_cycle()
 
 
 def test_nothing_that_the_nodes_do_not_need_is_waited_for(whole: Graph) -> None:
