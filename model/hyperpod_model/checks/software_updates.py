@@ -25,6 +25,14 @@ def check_batch_size(size: Mapping[str, Any]) -> list[Fault]:
 def check_software_updates(group: Mapping[str, Any]) -> list[Fault]:
     """Check how the image of one group is updated."""
     faults: list[Fault] = []
+    next_patch = ("AutoPatchConfig", "PatchSchedule", "NextPatchDate")
+    if given(group, *next_patch):
+        faults.append(
+            Fault(
+                next_patch,
+                "is set by the service and read-only in CloudFormation; move it with the API, or leave it out",
+            )
+        )
     for config in _CONFIGS:
         deployment = at(group, config, "DeploymentConfig")
         path: FaultPath = (config, "DeploymentConfig")

@@ -166,6 +166,21 @@ REFUSED: list[tuple[str, Any, list[tuple[Any, ...]], list[str]]] = [
         ],
     ),
     (
+        "the date of the next patch",
+        eks_request,
+        [
+            (
+                *WORKERS,
+                "AutoPatchConfig",
+                {"PatchingStrategy": "WhenIdle", "PatchSchedule": {"NextPatchDate": "2026-12-24T00:00:00Z"}},
+            )
+        ],
+        [
+            "error: InstanceGroups[0].AutoPatchConfig.PatchSchedule.NextPatchDate: is set by the service and "
+            "read-only in CloudFormation; move it with the API, or leave it out"
+        ],
+    ),
+    (
         "the same alarm twice",
         eks_request,
         [
@@ -454,3 +469,66 @@ def test_garbage_is_a_fault_and_no_exception() -> None:
         for name in ("RestrictedInstanceGroups", "RestrictedInstanceGroupsConfig", "AutoScaling"):
             check_cluster(changed(eks_request(), (name, garbage)), region="us-west-2")
         check_cluster(changed(eks_request(), ("RestrictedInstanceGroups", [garbage])))
+
+
+API_ONLY = [
+    (*WORKERS, "AutoPatchConfig", {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}),
+    (
+        *WORKERS,
+        "AutoPatchConfig",
+        {"PatchingStrategy": "WhenIdle", "DrainPolicy": {"OnDrainTimeout": "Skip"}},
+    ),
+    (*WORKERS, "AutoPatchConfig", {"PatchingStrategy": "DrainFirst"}),
+    (*WORKERS, "OnStartDeepHealthChecks", ["MultiNodeTrainingValidation"]),
+    ("RestrictedInstanceGroups", [restricted(ScheduledUpdateConfig=SCHEDULE)]),
+]
+
+
+@pytest.mark.parametrize("change", API_ONLY)
+def test_what_only_the_api_knows_is_refused(change: tuple[Any, ...]) -> None:
+    (line,) = lines(check_cluster(changed(eks_request(), change), region="us-west-2"))
+    assert line.startswith("error: ")
+    assert "known to the API only" in line
+
+
+STRICTER_THAN_CLOUDFORMATION = [
+    # The registry's schema takes these; the API, which CloudFormation calls, does not.
+    (
+        [
+            ("RestrictedInstanceGroups", [restricted()]),
+            (
+                "RestrictedInstanceGroupsConfig",
+                {"SharedEnvironmentConfig": {"FSxLustreDeletionPolicy": "Keep"}},
+            ),
+        ],
+        "RestrictedInstanceGroupsConfig.SharedEnvironmentConfig.FSxLustreConfig: is required",
+    ),
+    (
+        [
+            (
+                *WORKERS,
+                "ScheduledUpdateConfig",
+                {
+                    **SCHEDULE,
+                    "DeploymentConfig": {**BATCHES, "AutoRollbackConfiguration": [{"AlarmName": "a" * 256}]},
+                },
+            )
+        ],
+        "AutoRollbackConfiguration[0].AlarmName: must have 1 to 255 characters, got 256",
+    ),
+    (
+        [("Orchestrator", {"Eks": {"ClusterArn": "training"}})],
+        "Orchestrator.Eks.ClusterArn: must be an EKS cluster ARN, got 'training'",
+    ),
+    (
+        [(*LABELS[:-1], "Labels", {f"a{n}": "b" for n in range(51)})],
+        "InstanceGroups[0].KubernetesConfig.Labels: must have 0 to 50 entries, got 51",
+    ),
+    ([("ClusterName", ABSENT)], "ClusterName: is required"),
+]
+
+
+@pytest.mark.parametrize(("changes", "expected"), STRICTER_THAN_CLOUDFORMATION)
+def test_the_api_is_stricter_than_the_registry(changes: list[tuple[Any, ...]], expected: str) -> None:
+    found = lines(check_cluster(changed(eks_request(), *changes), region="us-west-2"))
+    assert any(line.startswith("error: ") and expected in line for line in found), found
