@@ -30,7 +30,8 @@ def check_software_updates(group: Mapping[str, Any]) -> list[Fault]:
         faults.append(
             Fault(
                 next_patch,
-                "is set by the service and read-only in CloudFormation; move it with the API, or leave it out",
+                "is set by the service and read-only in CloudFormation; move it with the API, or "
+                "leave it out",
             )
         )
     for config in _CONFIGS:
