@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -20,22 +20,30 @@ from aws_cdk import (
 )
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
+from hyperpod_constructs.accounting_database import AccountingDatabase
+from hyperpod_constructs.auto_scaling import AutoScaling
+from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 from hyperpod_constructs.cluster_network import ClusterNetwork, ClusterNetworkBase
+from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
+from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.existing_resources import ExistingResources
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
-from hyperpod_constructs.instance_group import InstanceGroup, ScriptLocation
+from hyperpod_constructs.instance_group import ScriptLocation
 from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
 from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
-from hyperpod_constructs.slurm_node_type import SlurmNodeType
+from hyperpod_constructs.specified_control_plane import control_plane_zones, specified_control_plane
+from hyperpod_constructs.specified_groups import SpecifiedGroups
+from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
+from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
@@ -100,22 +108,28 @@ class HyperPodStack(Stack):
         for flag, enabled in _FEATURE_FLAGS.items():
             self.node.set_context(flag, enabled)
         self.spec = spec
-        self._volume_keys: dict[str, kms.IKey] = {}
+        self._existing = ExistingResources(self)
         for key, value in spec.tags.items():
             Tags.of(self).add(key, value)
         for finding, reason in spec.acknowledged_findings.items():
             Validations.of(self).acknowledge(Acknowledgment(id=finding, reason=reason))
         self.network = self._network()
         self.security_groups = self._security_groups()
+        self.control_plane = self._control_plane()
         self.lifecycle_scripts = self._lifecycle_scripts()
         self.checkpoint_bucket = self._checkpoint_bucket()
         self.execution_role = self._execution_role()
         self._let_existing_roles_in()
+        self.training_pod_role = self._training_pod_role()
         self.file_system = self._file_system()
+        self._link_data_repository()
+        self.tiered_checkpointing = self._tiered_checkpointing()
         self.cluster = self._cluster()
         if self.checkpoint_bucket is not None:
             # No node may run before the bucket is locked.
             self.cluster.node.add_dependency(self.checkpoint_bucket)
+        if self.control_plane is not None and self.control_plane.operators:
+            self.control_plane.install_operators(after=self.cluster)
         self._add_outputs()
 
     def _network(self) -> ClusterNetworkBase | None:
@@ -129,6 +143,10 @@ class HyperPodStack(Stack):
                 availability_zone_id=said.availability_zone_id,
                 vpc_cidr=said.vpc_cidr,
                 accelerator_subnet_prefix_length=said.accelerator_subnet_prefix_length,
+                isolated=said.isolated,
+                orchestrator=self.spec.orchestrator if said.isolated else None,
+                optional_endpoints=self._optional_endpoints() if said.isolated else (),
+                control_plane_availability_zone_ids=control_plane_zones(self.spec),
             )
         if said.vpc_id is None:
             return None
@@ -147,18 +165,18 @@ class HyperPodStack(Stack):
             accelerator_subnet_cidr=said.subnet_cidr,
         )
 
-    @cached_property
+    def _optional_endpoints(self) -> list[str]:
+        file_system = self.spec.file_system
+        wanted = {
+            "fsx": file_system is not None and file_system.efa_enabled,
+            "secretsmanager": self.spec.slurm.accounting_database is not None,
+        }
+        return [service for service, needed in wanted.items() if needed]
+
+    @property
     def _existing_subnets(self) -> list[ec2.ISubnet]:
         ids = self.spec.network.subnet_ids
-        subnets = [
-            ec2.Subnet.from_subnet_id(self, f"ExistingSubnet{number}", subnet_id)
-            for number, subnet_id in enumerate(() if ids is None else ids, start=1)
-        ]
-        for subnet in subnets:
-            Annotations.of(subnet).acknowledge_warning(
-                "@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing here asks for the route table or changes it"
-            )
-        return subnets
+        return [] if ids is None else [self._existing.subnet(id) for id in ids]
 
     @property
     def _subnets(self) -> list[ec2.ISubnet]:
@@ -169,15 +187,13 @@ class HyperPodStack(Stack):
     def _security_groups(self) -> list[ec2.ISecurityGroup]:
         ids = self.spec.network.security_group_ids
         if ids is not None:
-            return [
-                ec2.SecurityGroup.from_security_group_id(
-                    self, f"ExistingSecurityGroup{number}", group_id, mutable=False
-                )
-                for number, group_id in enumerate(ids, start=1)
-            ]
+            return [self._existing.security_group(id) for id in ids]
         # The specification refuses a security group that is made in an unknown VPC.
         assert self.network is not None
-        group = EfaSecurityGroup(self, "NodeSecurityGroup", vpc=self.network.vpc)
+        isolated = self.spec.network.isolated
+        group = EfaSecurityGroup(self, "NodeSecurityGroup", vpc=self.network.vpc, https_egress=not isolated)
+        if isolated and isinstance(self.network, ClusterNetwork) and self.network.endpoints is not None:
+            group.allow_endpoints(self.network.endpoints)
         if self.spec.network.http_egress:
             (http,) = HTTP
             group.add_named_egress(
@@ -188,8 +204,20 @@ class HyperPodStack(Stack):
             )
         return [group]
 
+    def _control_plane(self) -> EksControlPlaneBase | None:
+        if self.spec.orchestrator != "eks":
+            return None
+        control_plane = specified_control_plane(
+            self, spec=self.spec, network=self.network, existing=self._existing
+        )
+        for group in self.security_groups:
+            control_plane.allow_nodes(group)
+        return control_plane
+
     def _lifecycle_scripts(self) -> LifecycleScripts | None:
         said = self.spec.lifecycle_scripts
+        if said is None:
+            return None
         if said.source_s3_uri is not None:
             return LifecycleScripts.from_s3_uri(
                 self,
@@ -204,16 +232,20 @@ class HyperPodStack(Stack):
             "LifecycleScripts",
             folder=said.folder,
             entry_point=self.spec.entry_point,
-            slurm_mode=self.spec.slurm.mode,
-            required_mounts=self._required_mounts(),
+            slurm_mode=self.spec.slurm.mode if self._on_slurm else "api",
+            required_mounts=self._required_mounts() if said.folder is None else None,
             administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
-        self._warn_of_closed_mirrors(scripts)
+        self._warn_of_closed_mirrors(scripts, said.folder)
         return scripts
 
-    def _warn_of_closed_mirrors(self, scripts: LifecycleScripts) -> None:
-        network, folder = self.spec.network, self.spec.lifecycle_scripts.folder
+    @property
+    def _on_slurm(self) -> bool:
+        return self.spec.orchestrator == "slurm"
+
+    def _warn_of_closed_mirrors(self, scripts: LifecycleScripts, folder: str | None) -> None:
+        network = self.spec.network
         if folder is None or network.http_egress or network.security_group_ids is not None:
             return
         installation = find_package_installation(Path(folder))
@@ -227,8 +259,7 @@ class HyperPodStack(Stack):
 
     def _required_mounts(self) -> dict[str, list[str]] | None:
         said = self.spec.file_system
-        own_scripts = self.spec.lifecycle_scripts.folder is not None
-        if said is None or own_scripts or self.spec.slurm.mode != "api":
+        if said is None or not self._on_slurm or self.spec.slurm.mode != "api":
             return None
         return {
             group.name: [said.mount_path] for group in self.spec.instance_groups if group.mounts_file_system
@@ -240,7 +271,7 @@ class HyperPodStack(Stack):
 
     @cached_property
     def _administrators(self) -> list[iam.IRole]:
-        return self._imported_roles("BucketAdministrator", self.spec.administrator_role_arns)
+        return self._existing.roles(self.spec.administrator_role_arns)
 
     def _checkpoint_bucket(self) -> CheckpointBucket | None:
         said = self.spec.checkpoint_bucket
@@ -252,47 +283,70 @@ class HyperPodStack(Stack):
             administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
-        bucket.let_existing_roles_read(self._imported_roles("CheckpointReader", said.reader_role_arns))
+        bucket.let_existing_roles_read(self._existing.roles(said.reader_role_arns))
         return bucket
 
-    def _imported_roles(self, name: str, arns: Sequence[str]) -> list[iam.IRole]:
-        return [
-            iam.Role.from_role_arn(self, f"{name}{number}", arn, mutable=False)
-            for number, arn in enumerate(arns, start=1)
-        ]
-
     def _execution_role(self) -> ExecutionRole | None:
-        if all(group.execution_role_arn is not None for group in self.spec.instance_groups):
+        arns = [group.execution_role_arn for group in self.spec.instance_groups]
+        arns += [group.execution_role_arn for group in self.spec.restricted_instance_groups]
+        if None not in arns:
             return None
-        scripts = self.lifecycle_scripts
+        pods = self.spec.training_pods
         return ExecutionRole(
             self,
             "ExecutionRole",
+            orchestrator=self.spec.orchestrator,
             subnets=self._subnets,
             security_groups=self.security_groups,
-            lifecycle_scripts=scripts,
-            checkpoint_bucket=self.checkpoint_bucket,
+            lifecycle_scripts=self.lifecycle_scripts,
+            # On Slurm jobs have no other identity than the nodes'; on EKS pods have their own.
+            checkpoint_bucket=self.checkpoint_bucket if self._on_slurm else None,
+            pod_identity_cluster=(
+                self.control_plane if pods is not None and pods.identity == "pod-identity" else None
+            ),
         )
 
     def _let_existing_roles_in(self) -> None:
         """Their policies cannot name the buckets and keys of this stack, which nobody knew before."""
         groups = [group for group in self.spec.instance_groups if group.execution_role_arn is not None]
-        if self.spec.lifecycle_scripts.source_s3_uri is None and self.lifecycle_scripts is not None:
+        scripts = self.spec.lifecycle_scripts
+        if scripts is not None and scripts.source_s3_uri is None and self.lifecycle_scripts is not None:
             self.lifecycle_scripts.let_existing_roles_read(
                 self._roles_of(group for group in groups if not _has_own_location(group))
             )
-        if self.checkpoint_bucket is not None:
+        if self.checkpoint_bucket is not None and self._on_slurm:
             self.checkpoint_bucket.let_existing_roles_checkpoint(self._roles_of(groups))
 
     def _roles_of(self, groups: Iterable[InstanceGroupSpec]) -> list[iam.IRole]:
-        arns = dict.fromkeys(group.execution_role_arn for group in groups)
-        return [self._existing_roles[arn] for arn in arns if arn is not None]
+        arns = (group.execution_role_arn for group in groups)
+        return self._existing.roles(arn for arn in arns if arn is not None)
 
-    @cached_property
-    def _existing_roles(self) -> Mapping[str, iam.IRole]:
-        arns = [group.execution_role_arn for group in self.spec.instance_groups]
-        distinct = dict.fromkeys(arn for arn in arns if arn is not None)
-        return dict(zip(distinct, self._imported_roles("ExistingExecutionRole", list(distinct)), strict=True))
+    def _training_pod_role(self) -> TrainingPodRole | None:
+        said = self.spec.training_pods
+        if said is None or self.control_plane is None:
+            return None
+        tiers = self.spec.tiered_checkpointing
+        tiered = tiers is not None and tiers.enabled
+        if said.identity == "pod-identity":
+            return TrainingPodRole(
+                self,
+                "TrainingPodRole",
+                control_plane=self.control_plane,
+                namespace=said.namespace,
+                service_account=said.service_account,
+                checkpoint_bucket=self.checkpoint_bucket,
+                tiered=tiered,
+            )
+        return TrainingPodRole.irsa(
+            self,
+            "TrainingPodRole",
+            issuer=said.issuer,
+            control_plane=self.control_plane if said.issuer is None else None,
+            namespace=said.namespace,
+            service_account=said.service_account,
+            checkpoint_bucket=self.checkpoint_bucket,
+            tiered=tiered,
+        )
 
     def _file_system(self) -> LustreFileSystem | None:
         said = self.spec.file_system
@@ -308,23 +362,62 @@ class HyperPodStack(Stack):
             client_security_groups=self.security_groups,
             storage_capacity_gib=said.storage_capacity_gib,
             throughput_mbps_per_tib=said.throughput_mbps_per_tib,
+            efa_enabled=said.efa_enabled,
+            # FSx takes no backups of a file system that is linked to a bucket.
+            backup_retention_days=None if said.data_repository is None else 0,
             removal=FileSystemRemoval.of(said.removal),
         )
 
+    def _link_data_repository(self) -> None:
+        said = None if self.spec.file_system is None else self.spec.file_system.data_repository
+        if said is None or self.file_system is None:
+            return
+        bucket = (
+            self.checkpoint_bucket if said.bucket_name is None else self._existing.bucket(said.bucket_name)
+        )
+        # The specification refuses a link to a checkpoint bucket that is not made.
+        assert bucket is not None
+        DataRepositoryAssociation(
+            self,
+            "DataRepository",
+            file_system=self.file_system,
+            bucket=bucket,
+            file_system_path=said.path,
+            prefix=said.prefix,
+            import_events=said.import_events,
+            export_events=said.export_events,
+            export_makes_fsx_users_writers=said.export_makes_fsx_users_writers,
+        )
+
+    def _tiered_checkpointing(self) -> TieredCheckpointing | None:
+        said = self.spec.tiered_checkpointing
+        if said is None:
+            return None
+        if not said.enabled:
+            return TieredCheckpointing.disabled()
+        # The specification requires the share where the tier is on, and the interval where there is a bucket.
+        assert said.memory_percentage is not None
+        if said.s3_interval_steps is None:
+            return TieredCheckpointing.without_durable_tier(memory_percentage=said.memory_percentage)
+        tiered = TieredCheckpointing(
+            memory_percentage=said.memory_percentage, s3_interval_steps=said.s3_interval_steps
+        )
+        if self.checkpoint_bucket is not None and self.training_pod_role is not None:
+            tiered.add_outputs(
+                self, checkpoint_bucket=self.checkpoint_bucket, training_pod_role=self.training_pod_role
+            )
+        return tiered
+
     def _cluster(self) -> HyperPodCluster:
         spec = self.spec
-        by_hyperpod = spec.slurm.mode == "api"
+        groups = SpecifiedGroups(spec, existing=self._existing, scripts_of=self._own_scripts)
+        restricted = groups.restricted_groups()
         return HyperPodCluster(
             self,
             "Cluster",
             cluster_name=spec.name,
-            instance_groups=[self._instance_group(group) for group in spec.instance_groups],
-            orchestrator=Orchestrator.slurm(
-                configuration=(
-                    SlurmConfiguration.BY_HYPERPOD if by_hyperpod else SlurmConfiguration.BY_LIFECYCLE_SCRIPTS
-                ),
-                strategy=spec.slurm.strategy,
-            ),
+            instance_groups=groups.instance_groups(),
+            orchestrator=self._orchestrator(),
             execution_role=self.execution_role,
             network=self.network,
             vpc_subnets=self._subnets,
@@ -339,30 +432,43 @@ class HyperPodStack(Stack):
                 node_recovery=spec.node_recovery,
             ),
             node_provisioning_mode=spec.node_provisioning_mode,
+            auto_scaling=self._auto_scaling(),
+            tiered_checkpointing=self.tiered_checkpointing,
+            restricted_instance_groups=restricted if restricted else None,
+            restricted_environment=groups.restricted_environment(),
             unlisted_instance_types=spec.unlisted_instance_types,
         )
 
-    def _instance_group(self, said: InstanceGroupSpec) -> InstanceGroup:
-        role_arn = said.execution_role_arn
-        return InstanceGroup(
-            name=said.name,
-            instance_type=said.instance_type,
-            instance_count=said.instance_count,
-            min_instance_count=said.min_instance_count,
-            threads_per_core=said.threads_per_core,
-            execution_role=None if role_arn is None else self._existing_roles[role_arn],
-            deep_health_checks=said.deep_health_checks,
-            training_plan_arn=said.training_plan_arn,
-            image_id=said.image_id,
-            secondary_volume_size_gib=said.secondary_volume_size_gib,
-            root_volume_kms_key=self._volume_key(said.root_volume_kms_key_arn),
-            secondary_volume_kms_key=self._volume_key(said.secondary_volume_kms_key_arn),
-            slurm_node_type=None if said.node_type is None else SlurmNodeType.of(said.node_type),
-            partition_names=said.partition_names,
-            lifecycle_scripts=self._own_scripts(said),
-            mounts_file_system=said.mounts_file_system,
-            unlisted_instance_type=said.instance_type in self.spec.unlisted_instance_types,
+    def _orchestrator(self) -> Orchestrator:
+        if self.control_plane is not None:
+            return Orchestrator.eks(self.control_plane, script_hook=self.spec.script_hook)
+        said = self.spec.slurm
+        database = said.accounting_database
+        return Orchestrator.slurm(
+            configuration=SlurmConfiguration.of(said.mode),
+            strategy=said.strategy,
+            accounting_database=(
+                None
+                if database is None
+                else AccountingDatabase(
+                    endpoint=database.endpoint,
+                    secret=self._existing.secret(database.secret_arn),
+                    database_name=database.database_name,
+                    port=database.port,
+                )
+            ),
         )
+
+    def _auto_scaling(self) -> AutoScaling | None:
+        said = self.spec.auto_scaling
+        if said is None:
+            return None
+        role: iam.IRole | None = None
+        if said.role_arn is not None:
+            role = self._existing.role(said.role_arn)
+        elif said.mode == "Enable":
+            role = AutoscalingRole(self, "AutoscalingRole")
+        return AutoScaling(mode=said.mode, role=role)
 
     def _own_scripts(self, said: InstanceGroupSpec) -> ScriptLocation | None:
         own = said.lifecycle_scripts
@@ -379,14 +485,6 @@ class HyperPodStack(Stack):
             source_s3_uri=own.source_s3_uri,
             entry_point=entry_point,
         )
-
-    def _volume_key(self, arn: str | None) -> kms.IKey | None:
-        if arn is None:
-            return None
-        if arn not in self._volume_keys:
-            number = len(self._volume_keys) + 1
-            self._volume_keys[arn] = kms.Key.from_key_arn(self, f"VolumeKey{number}", arn)
-        return self._volume_keys[arn]
 
     def _add_outputs(self) -> None:
         cluster = self.cluster

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.training_pod_role import TrainingPodRole
 
 _SUBJECT = "tiered checkpointing"
+NO_DURABLE_TIER_WARNING = "hyperpod:TieredCheckpointing.noDurableTier"
 UNUSED_HINT = "hyperpod:TieredCheckpointing.savesNothingByItself"
 
 
@@ -61,6 +62,24 @@ class TieredCheckpointing:
         off._s3_interval_steps = None
         return off
 
+    @classmethod
+    def without_durable_tier(cls, *, memory_percentage: int) -> TieredCheckpointing:
+        """Turn the memory tier on without saying how often jobs write to a bucket.
+
+        For clusters whose jobs keep durable checkpoints in a place that is not said here. It leaves the
+        warning ``hyperpod:TieredCheckpointing.noDurableTier``: memory does not outlive a stop of the whole
+        cluster.
+
+        Args:
+            memory_percentage: Share of each node's memory, 20 to 100.
+
+        Raises:
+            InvalidInputError: If the share is out of range.
+        """
+        on = cls(memory_percentage=memory_percentage, s3_interval_steps=1)
+        on._s3_interval_steps = None
+        return on
+
     @property
     def enabled(self) -> bool:
         """Whether it is on."""
@@ -88,6 +107,13 @@ class TieredCheckpointing:
         Args:
             cluster: The cluster; ``Annotations.of(cluster).acknowledge_info(...)`` silences the info.
         """
+        if self.enabled and self._s3_interval_steps is None:
+            Annotations.of(cluster).add_warning_v2(
+                NO_DURABLE_TIER_WARNING,
+                "tiered checkpointing is on without an interval at which jobs write to a bucket: memory "
+                "does not outlive a stop of the whole cluster, so make sure that jobs keep durable "
+                "checkpoints elsewhere",
+            )
         if self.enabled:
             Annotations.of(cluster).add_info_v2(
                 UNUSED_HINT,
