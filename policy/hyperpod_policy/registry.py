@@ -67,6 +67,7 @@ from hyperpod_policy.updates import (
     empty_new_groups,
     file_system_replacement,
     group_settings,
+    kubernetes_version,
     removed_groups,
     slurm_way_back,
     subnet_ranges,
@@ -129,6 +130,7 @@ UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
     slurm_way_back.RULE,
     file_system_replacement.RULE,
     subnet_ranges.RULE,
+    kubernetes_version.RULE,
 )
 """All rules about updates, in the order in which reports list them."""
 

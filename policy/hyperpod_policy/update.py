@@ -11,7 +11,7 @@ from hyperpod_policy.clusters import Group, clusters, groups
 from hyperpod_policy.documents import Document
 from hyperpod_policy.rule import Promise, Verdict
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, Reference, Text, Unresolved, same
+from hyperpod_policy.values import Expression, Reference, Text, Unresolved, same, single
 
 _FILE_SYSTEM = "AWS::FSx::FileSystem"
 
@@ -190,7 +190,7 @@ def create_only(resource_type: str) -> tuple[PropertyPath, ...]:
 
 
 def _name(group: Group) -> Any:
-    return group.properties.get("InstanceGroupName")
+    return single(group.properties.get("InstanceGroupName"))
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_policy import review
+from hyperpod_policy import compare, review
 
 ODD: list[Any] = [
     None,
@@ -39,14 +39,26 @@ def _spots(value: Any, path: tuple[Any, ...] = ()):
         yield from _spots(item, (*path, key))
 
 
-@pytest.mark.parametrize("number", range(len(ODD)), ids=lambda number: str(ODD[number]))
-def test_no_malformed_value_crashes_a_review(template, number):
-    """Each odd value at every 67th place of a template, from another start for each."""
-    spots = itertools.islice(_spots(template), number, None, STEP)
-    for path in spots:
-        broken = copy.deepcopy(template)
+def _broken(whole: Any, number: int):
+    for path in itertools.islice(_spots(whole), number, None, STEP):
+        broken = copy.deepcopy(whole)
         place = broken
         for step in path[:-1]:
             place = place[step]
         place[path[-1]] = copy.deepcopy(ODD[number])
-        review(broken, region="us-west-2").text()
+        yield broken
+
+
+@pytest.mark.parametrize("number", range(len(ODD)), ids=lambda number: str(ODD[number]))
+def test_no_malformed_value_crashes_a_review(template, eks_template, number):
+    """Each odd value at every 67th place of a template, from another start for each."""
+    for whole in (template, eks_template):
+        for broken in _broken(whole, number):
+            review(broken, region="us-west-2").text()
+
+
+@pytest.mark.parametrize("number", range(len(ODD)), ids=lambda number: str(ODD[number]))
+def test_no_malformed_value_crashes_a_comparison(template, number):
+    for broken in _broken(template, number):
+        compare(broken, template).text()
+        compare(template, broken).text()

@@ -49,6 +49,11 @@ SLURM_CONFIGURATION: Fact[str] = fact("way back from API-driven Slurm", _TABLE["
 ACCOUNTING_DATABASE: Fact[str] = fact(
     "way back from an accounting database", _TABLE["accounting_database"], _TABLE
 )
+KUBERNETES_MINOR_STEPS: Fact[int] = fact(
+    "minor versions by which an EKS cluster is updated at once", _TABLE["kubernetes_minor_steps"], _TABLE
+)
+"""Upwards only."""
+
 NEW_GROUP_INSTANCE_COUNT: Fact[int] = fact(
     "instances of a group that an update adds", _TABLE["new_group_instance_count"], _TABLE
 )

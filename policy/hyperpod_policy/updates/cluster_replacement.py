@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_model.catalog.updates import PHYSICAL_NAMES
+from hyperpod_policy.clusters import CLUSTER
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource
 from hyperpod_policy.update import ClusterPair, Update, UpdateRule, create_only
 from hyperpod_policy.values import same
 
-_NAME = "ClusterName"
+_NAME = PHYSICAL_NAMES[CLUSTER]
 _ALLOWED = "the name, VpcConfig and EKS cluster of the baseline"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hyperpod_policy.clusters import groups
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.update import Update, UpdateRule
-from hyperpod_policy.values import Unresolved, elements
+from hyperpod_policy.values import Unresolved, elements, single
 
 _ALLOWED = "every group that has work"
 
@@ -22,7 +22,8 @@ def check(update: Update) -> Iterator[Verdict]:
         unclear = any(
             not elements(pair.new.get(member))[1] for member in ("InstanceGroups", "RestrictedInstanceGroups")
         ) or any(
-            isinstance(group.properties.get("InstanceGroupName"), Unresolved) for group in groups(pair.new)
+            isinstance(single(group.properties.get("InstanceGroupName")), Unresolved)
+            for group in groups(pair.new)
         )
         for group in gone:
             answer = undetermined if unclear else failed

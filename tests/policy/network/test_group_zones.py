@@ -76,3 +76,8 @@ def test_own_security_groups_must_be_shaped_for_efa_too(judge, eks_template):
 
 def test_groups_without_subnets_of_their_own_have_nothing_to_say(judge, template):
     assert judge(ID, template).verdicts == ()
+
+
+def test_a_malformed_override_has_no_zone(judge, eks_template):
+    eks_template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][2]["OverrideVpcConfig"] = True
+    assert judge(ID, eks_template).failures == ()

@@ -44,3 +44,8 @@ def test_a_name_from_a_parameter_is_undetermined(judge_update, baseline, templat
 def test_a_cluster_that_is_gone_is_another_rules_matter(judge_update, baseline, template):
     del template["Resources"]["Cluster"]
     assert judge_update(ID, baseline, template).verdicts == ()
+
+
+def test_a_malformed_name_is_undetermined(judge_update, baseline, template):
+    _groups(template)[1]["InstanceGroupName"] = []
+    assert judge_update(ID, baseline, template).outcome(ID) == "undetermined"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -66,7 +66,8 @@ def _zones(template: Template, cluster: Resource, group: Group) -> list[Any]:
     override = group.properties.get(_OVERRIDE)
     if isinstance(override, Unresolved):
         return [override]
-    listed, _ = elements(cluster.get("VpcConfig", "Subnets") if override is None else override.get("Subnets"))
+    own = override.get("Subnets") if isinstance(override, Mapping) else None
+    listed, _ = elements(cluster.get("VpcConfig", "Subnets") if override is None else own)
     found: list[Any] = []
     for value in listed:
         subnet = template.resource(value, SUBNET)
