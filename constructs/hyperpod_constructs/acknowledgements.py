@@ -7,8 +7,9 @@ that somebody adds later is not covered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
@@ -18,6 +19,21 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import IConstruct
 
+from hyperpod_constructs.accepted_findings import (
+    BASIC_EXECUTION,
+    NIST,
+    SHORT_LIVED_FUNCTION,
+    SOLUTIONS,
+    Accepted,
+    Findings,
+    always,
+    by_sid,
+    managed_policies,
+    of_resource,
+    pinned_objects,
+    together,
+    wildcards,
+)
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.cluster_network import ClusterNetwork
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
@@ -26,27 +42,7 @@ from hyperpod_constructs.inline_handler import InlineHandler
 from hyperpod_constructs.locked_bucket import LockedBucket
 from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
 
-_SOLUTIONS = "AwsSolutions::AwsSolutions-"
-_NIST = "NIST.800.53.R5::NIST.800.53.R5-"
 _UPLOAD_HANDLER = "Custom::CDKBucketDeployment"
-_BASIC_EXECUTION = "service-role/AWSLambdaBasicExecutionRole"
-
-
-class Accepted(NamedTuple):
-    """A finding that is accepted.
-
-    Attributes:
-        construct: The resource it is found on.
-        id: Full id of the finding, with its pack, such as ``AwsSolutions::AwsSolutions-L1``.
-        reason: Why it is right to accept it.
-    """
-
-    construct: IConstruct
-    id: str
-    reason: str
-
-
-Findings = Callable[[IConstruct], Iterator[tuple[str, str]]]
 
 
 def acknowledge_known_findings(scope: IConstruct) -> tuple[Accepted, ...]:
@@ -61,18 +57,20 @@ def acknowledge_known_findings(scope: IConstruct) -> tuple[Accepted, ...]:
         What was acknowledged.
     """
     constructs = scope.node.find_all()
+    tables = _tables()
+    resources = tuple({kind for findings in tables.values() for kind in findings})
     owners = {
         construct.node.path: kind
         for construct in constructs
-        for kind in _OWNERS
+        for kind in tables
         if isinstance(construct, kind)
     }
     accepted: list[Accepted] = []
     for construct in constructs:
-        if isinstance(construct, _RESOURCES):
+        if isinstance(construct, resources):
             owner = _nearest(construct.node.path, owners)
             if owner is not None:
-                accepted += _of_resource(construct, _OWNERS[owner])
+                accepted += of_resource(construct, tables[owner])
     return _acknowledge(accepted)
 
 
@@ -95,9 +93,18 @@ def acknowledge_upload_handler(stack: Stack) -> tuple[Accepted, ...]:
             if isinstance(child, lambda_.SingletonFunction | lambda_.Function)
             and child.node.id.startswith(_UPLOAD_HANDLER)
             for resource in child.node.find_all()
-            for accepted in _of_resource(resource, _UPLOAD_FINDINGS)
+            for accepted in of_resource(resource, _UPLOAD_FINDINGS)
         ]
     )
+
+
+def _tables() -> dict[type, dict[type, Findings]]:
+    # An app without EKS has no construct of it, and need not load what accepts its findings.
+    if "hyperpod_constructs.eks_control_plane" not in sys.modules:
+        return _OWNERS
+    from hyperpod_constructs.eks_acknowledgements import EKS_OWNERS
+
+    return _OWNERS | EKS_OWNERS
 
 
 def _acknowledge(accepted: Sequence[Accepted]) -> tuple[Accepted, ...]:
@@ -114,93 +121,13 @@ def _nearest(path: str, owners: Mapping[str, type]) -> type | None:
     return None
 
 
-def _of_resource(resource: IConstruct, findings: Mapping[type, Findings]) -> Iterator[Accepted]:
-    find = findings.get(type(resource))
-    if find is not None:
-        for id, reason in find(resource):
-            yield Accepted(resource, id, reason)
-
-
-def _always(findings: Mapping[str, str]) -> Findings:
-    def find(_resource: IConstruct) -> Iterator[tuple[str, str]]:
-        yield from findings.items()
-
-    return find
-
-
-def _managed_policy(name: str, reason: str) -> Findings:
-    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
-        yield f"{_SOLUTIONS}IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]", reason
-
-    return find
-
-
-def _wildcards(reason_for: Callable[[Mapping[str, Any], str], str | None]) -> Findings:
-    """Accept wildcards in a policy's statements, one by one.
-
-    Args:
-        reason_for: Given a statement and the action or resource with the wildcard, the reason, or None to let
-            the finding stand.
-    """
-
-    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
-        seen = set()
-        for statement in _statements(resource):
-            for kind in ("Action", "Resource"):
-                for value in _listed(statement.get(kind)):
-                    text = _flat(value)
-                    finding = f"{kind}::{text}"
-                    if "*" not in text or finding in seen:
-                        continue
-                    reason = reason_for(statement, text)
-                    if reason is not None:
-                        seen.add(finding)
-                        yield f"{_SOLUTIONS}IAM5[{finding}]", reason
-
-    return find
-
-
 def _internet_route(route: IConstruct) -> Iterator[tuple[str, str]]:
     assert isinstance(route, ec2.CfnRoute)
     if route.gateway_id is not None:
         yield (
-            f"{_NIST}VPCNoUnrestrictedRouteToIGW",
+            f"{NIST}VPCNoUnrestrictedRouteToIGW",
             "the public subnet holds the NAT gateway and nothing else; nodes are in a private subnet",
         )
-
-
-def _together(*all_findings: Findings) -> Findings:
-    def find(resource: IConstruct) -> Iterator[tuple[str, str]]:
-        for findings in all_findings:
-            yield from findings(resource)
-
-    return find
-
-
-def _statements(resource: IConstruct) -> list[dict[str, Any]]:
-    assert isinstance(resource, iam.CfnPolicy | iam.CfnManagedPolicy)
-    document = Stack.of(resource).resolve(resource.policy_document)
-    return _listed(document["Statement"])
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _flat(value: Any) -> str:
-    """Write a resolved value as cdk-nag writes it in a finding's id: ``<LogicalId.Arn>/*``."""
-    match value:
-        case {"Ref": str(name)}:
-            return f"<{name}>"
-        case {"Fn::GetAtt": [str(name), str(attribute)]}:
-            return f"<{name}.{attribute}>"
-        case {"Fn::Join": [str(delimiter), list(parts)]}:
-            return delimiter.join(_flat(part) for part in parts)
-        case {"Fn::Sub": str(text)}:
-            return text.replace("${", "<").replace("}", ">")
-    return str(value)
 
 
 def _node_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
@@ -208,8 +135,7 @@ def _node_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None
     if reason is not None:
         # One id stands for the same wildcard in several statements, so one reason has to cover them all.
         return _INTERFACES if wildcard.endswith(":network-interface/*") else reason
-    pinned = "s3:ResourceAccount" in statement.get("Condition", {}).get("StringEquals", {})
-    return _NODE_OBJECTS if pinned and wildcard.endswith("/*") else None
+    return pinned_objects(statement, wildcard)
 
 
 def _upload_permissions(_statement: Mapping[str, Any], wildcard: str) -> str | None:
@@ -217,14 +143,6 @@ def _upload_permissions(_statement: Mapping[str, Any], wildcard: str) -> str | N
     return _UPLOAD_STATEMENTS if of_one_bucket or wildcard in _UPLOAD_ACTIONS else None
 
 
-def _by_sid(reasons: Mapping[str, str]) -> Findings:
-    return _wildcards(lambda statement, _: reasons.get(statement.get("Sid", "")))
-
-
-_NODE_OBJECTS = (
-    "objects get names at run time, so a grant on the objects of one named bucket ends in a wildcard; it is "
-    "pinned to the expected account by s3:ResourceAccount"
-)
 _INTERFACES = (
     "network interfaces get ids at run time; HyperPod documents that nodes in a VPC create, permit, detach, "
     "delete and tag them, here within this account and Region, which takes in interfaces of others"
@@ -243,32 +161,33 @@ _NODE_STATEMENTS = {
         "time; the interfaces are narrowed to this account and Region"
     ),
     "TagInterfaces": _INTERFACES,
+    "ChangeInterfaces": _INTERFACES,
+    "ModifyInterfaces": (
+        "the instances whose interfaces are changed belong to the service's account and get ids at run "
+        "time; the subnet and the security groups are named"
+    ),
+    "AttachInterfaces": (
+        "the instances to which interfaces are attached belong to the service's account and get ids at run "
+        "time; the interfaces are narrowed to this account and Region"
+    ),
+    "Images": (
+        "nodes pull the images of AWS's agents and add-ons from registries of AWS's accounts, which are not "
+        "published as a list; pulling reads only"
+    ),
     "FileSystems": "fsx:DescribeFileSystems takes no resource that is narrower than every file system",
     "ImageRegistry": "ecr:GetAuthorizationToken takes no resource",
 }
 _NETWORK_ACL = {
-    f"{_SOLUTIONS}VPC3": (
+    f"{SOLUTIONS}VPC3": (
         "the ACL exists to deny the ports of managed tiered checkpointing from outside the subnet whatever "
         "security groups say; it replaces none of their rules"
     )
 }
 _REPLICATED_ELSEWHERE = {
-    f"{_NIST}S3BucketReplicationEnabled": (
+    f"{NIST}S3BucketReplicationEnabled": (
         "a replica would be a second bucket whose content runs on the nodes, with writers of its own; "
         "versions keep what was overwritten or deleted"
     )
-}
-_SHORT_LIVED_FUNCTION = {
-    f"{_NIST}LambdaConcurrency": (
-        "CloudFormation alone calls it, a few times in the stack's life; reserved concurrency would take "
-        "from the account's pool for good"
-    ),
-    f"{_NIST}LambdaDLQ": "CloudFormation alone calls it and waits for the answer; a failure fails the "
-    "deployment",
-    f"{_NIST}LambdaInsideVPC": (
-        "it calls AWS APIs only and serves no network; inside the VPC it would need the way out that the "
-        "same stack is making"
-    ),
 }
 _HANDLER_STATEMENTS = {
     "ReadRules": "ec2:DescribeSecurityGroups takes no resource; it only reads",
@@ -291,11 +210,11 @@ _UPLOAD_STATEMENTS = (
 
 _OWNERS: dict[type, dict[type, Findings]] = {
     ClusterNetwork: {
-        ec2.CfnNetworkAcl: _always(_NETWORK_ACL),
-        ec2.CfnNetworkAclEntry: _always(_NETWORK_ACL),
-        ec2.CfnVPC: _always(
+        ec2.CfnNetworkAcl: always(_NETWORK_ACL),
+        ec2.CfnNetworkAclEntry: always(_NETWORK_ACL),
+        ec2.CfnVPC: always(
             {
-                f"{_NIST}VPCDefaultSecurityGroupClosed": (
+                f"{NIST}VPCDefaultSecurityGroupClosed": (
                     "a template cannot take rules out of the default security group; a custom resource of "
                     "this network does when the VPC is made"
                 )
@@ -304,70 +223,77 @@ _OWNERS: dict[type, dict[type, Findings]] = {
         ec2.CfnRoute: _internet_route,
     },
     InlineHandler: {
-        lambda_.CfnFunction: _always(_SHORT_LIVED_FUNCTION),
-        logs.CfnLogGroup: _always(
+        lambda_.CfnFunction: always(SHORT_LIVED_FUNCTION),
+        logs.CfnLogGroup: always(
             {
-                f"{_NIST}CloudWatchLogGroupEncrypted": (
+                f"{NIST}CloudWatchLogGroupEncrypted": (
                     "the log holds ids of resources and errors of AWS APIs, no secret; CloudWatch Logs "
                     "encrypts it with a key of its own"
                 )
             }
         ),
-        iam.CfnManagedPolicy: _by_sid(_HANDLER_STATEMENTS),
+        iam.CfnManagedPolicy: by_sid(_HANDLER_STATEMENTS),
     },
     EfaSecurityGroup: {
-        ec2.CfnSecurityGroupIngress: _always(
+        ec2.CfnSecurityGroupIngress: always(
             {
-                f"{_NIST}EC2RestrictedCommonPorts": (
+                f"{NIST}EC2RestrictedCommonPorts": (
                     "EFA needs all traffic among the members of the group; the rule names the group itself "
                     "and lets nobody else in"
                 )
             }
         ),
     },
-    LockedBucket: {s3.CfnBucket: _always(_REPLICATED_ELSEWHERE)},
+    LockedBucket: {s3.CfnBucket: always(_REPLICATED_ELSEWHERE)},
     AccessLogBucket: {
-        s3.CfnBucket: _always(
+        s3.CfnBucket: always(
             {
-                f"{_NIST}S3BucketReplicationEnabled": (
+                f"{NIST}S3BucketReplicationEnabled": (
                     "access logs are kept for a year in one Region; replicate them from a log archive of "
                     "your own where your rules ask for more"
                 ),
-                f"{_NIST}S3DefaultEncryptionKMS": (
+                f"{NIST}S3DefaultEncryptionKMS": (
                     "server access logs are not delivered to a bucket whose default encryption is SSE-KMS"
                 ),
             }
         )
     },
     ExecutionRole: {
-        iam.CfnRole: _managed_policy(
-            CLUSTER_INSTANCE_MANAGED_POLICY,
-            "the policy that AWS maintains for HyperPod nodes (logs, metrics, Systems Manager); the service "
-            "expects it",
+        iam.CfnRole: managed_policies(
+            {
+                CLUSTER_INSTANCE_MANAGED_POLICY: (
+                    "the policy that AWS maintains for HyperPod nodes (logs, metrics, Systems Manager); the "
+                    "service expects it"
+                )
+            }
         ),
-        iam.CfnManagedPolicy: _wildcards(_node_permissions),
+        iam.CfnManagedPolicy: wildcards(_node_permissions),
     },
 }
 _UPLOAD_FINDINGS: dict[type, Findings] = {
-    lambda_.CfnFunction: _always(
+    lambda_.CfnFunction: always(
         {
-            **_SHORT_LIVED_FUNCTION,
-            f"{_SOLUTIONS}L1": "the CDK chooses the runtime of its upload function and updates it with each "
-            "release",
+            **SHORT_LIVED_FUNCTION,
+            f"{SOLUTIONS}L1": (
+                "the CDK chooses the runtime of its upload function and updates it with each release"
+            ),
         }
     ),
-    iam.CfnRole: _managed_policy(
-        _BASIC_EXECUTION,
-        "the CDK gives its upload function the managed policy for writing logs, and no other",
+    iam.CfnRole: managed_policies(
+        {
+            BASIC_EXECUTION: (
+                "the CDK gives its upload function the managed policy for writing logs, and no other"
+            )
+        }
     ),
-    iam.CfnPolicy: _together(
-        _wildcards(_upload_permissions),
-        _always(
+    iam.CfnPolicy: together(
+        wildcards(_upload_permissions),
+        always(
             {
-                f"{_NIST}IAMNoInlinePolicy": "the CDK gives its upload function an inline policy; there is "
-                "no option"
+                f"{NIST}IAMNoInlinePolicy": (
+                    "the CDK gives its upload function an inline policy; there is no option"
+                )
             }
         ),
     ),
 }
-_RESOURCES = tuple({kind for findings in _OWNERS.values() for kind in findings})

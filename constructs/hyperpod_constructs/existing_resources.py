@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from aws_cdk import Annotations
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IConstruct
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_cloudwatch as cloudwatch
+    from aws_cdk import aws_secretsmanager as secretsmanager
 
 T = TypeVar("T", bound=IConstruct)
 
@@ -42,6 +44,8 @@ class ExistingResources:
 
     def secret(self, arn: str) -> secretsmanager.ISecret:
         """The secret with a complete ARN."""
+        from aws_cdk import aws_secretsmanager as secretsmanager
+
         return self._once(
             "Secret",
             arn,
@@ -54,6 +58,8 @@ class ExistingResources:
 
     def alarm(self, name: str) -> cloudwatch.IAlarm:
         """The CloudWatch alarm with a name."""
+        from aws_cdk import aws_cloudwatch as cloudwatch
+
         return self._once(
             "Alarm", name, lambda id: cloudwatch.Alarm.from_alarm_name(self._scope, id, alarm_name=name)
         )

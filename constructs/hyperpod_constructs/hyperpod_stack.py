@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aws_cdk import (
     Acknowledgment,
@@ -23,14 +24,10 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
-from hyperpod_constructs.accounting_database import AccountingDatabase
 from hyperpod_constructs.auto_scaling import AutoScaling
-from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 from hyperpod_constructs.cluster_network import ClusterNetwork, ClusterNetworkBase
-from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
-from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.existing_resources import ExistingResources
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
@@ -40,14 +37,17 @@ from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFile
 from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
-from hyperpod_constructs.specified_control_plane import control_plane_zones, specified_control_plane
 from hyperpod_constructs.specified_groups import SpecifiedGroups
 from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
-from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 from hyperpod_model.faults import Fault, InvalidInputError
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.accounting_database import AccountingDatabase
+    from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+    from hyperpod_constructs.training_pod_role import TrainingPodRole
 
 CLOSED_MIRRORS_WARNING = "hyperpod:HyperPodStack.closedPackageMirrors"
 
@@ -146,7 +146,7 @@ class HyperPodStack(Stack):
                 isolated=said.isolated,
                 orchestrator=self.spec.orchestrator if said.isolated else None,
                 optional_endpoints=self._optional_endpoints() if said.isolated else (),
-                control_plane_availability_zone_ids=control_plane_zones(self.spec),
+                control_plane_availability_zone_ids=self._control_plane_zones(),
             )
         if said.vpc_id is None:
             return None
@@ -164,6 +164,10 @@ class HyperPodStack(Stack):
             accelerator_subnet=self._existing_subnets[0],
             accelerator_subnet_cidr=said.subnet_cidr,
         )
+
+    def _control_plane_zones(self) -> Sequence[str]:
+        zones = self.spec.eks.control_plane_availability_zone_ids
+        return () if self._on_slurm or zones is None else zones
 
     def _optional_endpoints(self) -> list[str]:
         file_system = self.spec.file_system
@@ -207,6 +211,9 @@ class HyperPodStack(Stack):
     def _control_plane(self) -> EksControlPlaneBase | None:
         if self.spec.orchestrator != "eks":
             return None
+        # What only some clusters have is loaded for these only: it doubles the time that imports take.
+        from hyperpod_constructs.specified_control_plane import specified_control_plane
+
         control_plane = specified_control_plane(
             self, spec=self.spec, network=self.network, existing=self._existing
         )
@@ -325,6 +332,8 @@ class HyperPodStack(Stack):
         said = self.spec.training_pods
         if said is None or self.control_plane is None:
             return None
+        from hyperpod_constructs.training_pod_role import TrainingPodRole
+
         tiers = self.spec.tiered_checkpointing
         tiered = tiers is not None and tiers.enabled
         if said.identity == "pod-identity":
@@ -372,6 +381,8 @@ class HyperPodStack(Stack):
         said = None if self.spec.file_system is None else self.spec.file_system.data_repository
         if said is None or self.file_system is None:
             return
+        from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
+
         bucket = (
             self.checkpoint_bucket if said.bucket_name is None else self._existing.bucket(said.bucket_name)
         )
@@ -443,20 +454,23 @@ class HyperPodStack(Stack):
         if self.control_plane is not None:
             return Orchestrator.eks(self.control_plane, script_hook=self.spec.script_hook)
         said = self.spec.slurm
-        database = said.accounting_database
         return Orchestrator.slurm(
             configuration=SlurmConfiguration.of(said.mode),
             strategy=said.strategy,
-            accounting_database=(
-                None
-                if database is None
-                else AccountingDatabase(
-                    endpoint=database.endpoint,
-                    secret=self._existing.secret(database.secret_arn),
-                    database_name=database.database_name,
-                    port=database.port,
-                )
-            ),
+            accounting_database=self._accounting_database(),
+        )
+
+    def _accounting_database(self) -> AccountingDatabase | None:
+        said = self.spec.slurm.accounting_database
+        if said is None:
+            return None
+        from hyperpod_constructs.accounting_database import AccountingDatabase
+
+        return AccountingDatabase(
+            endpoint=said.endpoint,
+            secret=self._existing.secret(said.secret_arn),
+            database_name=said.database_name,
+            port=said.port,
         )
 
     def _auto_scaling(self) -> AutoScaling | None:
@@ -467,6 +481,8 @@ class HyperPodStack(Stack):
         if said.role_arn is not None:
             role = self._existing.role(said.role_arn)
         elif said.mode == "Enable":
+            from hyperpod_constructs.autoscaling_role import AutoscalingRole
+
             role = AutoscalingRole(self, "AutoscalingRole")
         return AutoScaling(mode=said.mode, role=role)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -13,16 +11,6 @@ from hyperpod_constructs.eks_control_plane import EksControlPlane, EksControlPla
 from hyperpod_constructs.existing_resources import ExistingResources
 from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
-
-
-def control_plane_zones(spec: ClusterSpec) -> Sequence[str]:
-    """Zones of the control-plane subnets that a network gets; none where no EKS cluster is made.
-
-    Args:
-        spec: The cluster.
-    """
-    zones = spec.eks.control_plane_availability_zone_ids
-    return () if spec.orchestrator != "eks" or zones is None else zones
 
 
 def specified_control_plane(

@@ -1,0 +1,119 @@
+"""Findings of cdk-nag on clusters with EKS that this library accepts, each with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import IConstruct
+
+from hyperpod_constructs.accepted_findings import (
+    BASIC_EXECUTION,
+    NIST,
+    SHORT_LIVED_FUNCTION,
+    SOLUTIONS,
+    Findings,
+    always,
+    managed_policies,
+    pinned_objects,
+    together,
+    wildcards,
+)
+from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+from hyperpod_constructs.eks_operators import EksOperators
+from hyperpod_constructs.training_pod_role import TrainingPodRole
+from hyperpod_model.catalog.add_ons import CLUSTER_POLICY
+
+_VPC_ACCESS = "service-role/AWSLambdaVPCAccessExecutionRole"
+_REGISTRY_READER = "AmazonEC2ContainerRegistryReadOnly"
+_OPERATOR_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
+_BY_THE_CDK = "the CDK gives its kubectl functions"
+
+
+def _pod_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
+    if statement.get("Sid") == "PublishMetrics":
+        return "cloudwatch:PutMetricData takes no resource; the statement is limited to one namespace"
+    return pinned_objects(statement, wildcard)
+
+
+def _driver_permissions(statement: Mapping[str, Any], _wildcard: str) -> str | None:
+    reads = statement["Action"] == ["fsx:DescribeFileSystems"]
+    return (
+        "the driver looks file systems up by id, which it learns from volumes; it reads only"
+        if reads
+        else None
+    )
+
+
+def _invoked_versions(_statement: Mapping[str, Any], wildcard: str) -> str | None:
+    own = wildcard.startswith("<") and wildcard.endswith(".Arn>:*")
+    return f"{_BY_THE_CDK} the right to call any version of one function, its own" if own else None
+
+
+def _conditional_policies(role: IConstruct) -> Iterator[tuple[str, str]]:
+    """Policies that exist in some partitions only, which cdk-nag writes as the condition itself."""
+    assert isinstance(role, iam.CfnRole)
+    policies = Stack.of(role).resolve(role.managed_policy_arns)
+    for policy in policies if isinstance(policies, list) else []:
+        if isinstance(policy, dict) and "Fn::If" in policy:
+            written = json.dumps(policy, separators=(",", ":"))
+            yield (
+                f"{SOLUTIONS}IAM4[Policy::{written}]",
+                f"{_BY_THE_CDK} read access to public registries, from which charts may come",
+            )
+
+
+def _operator_role(role: IConstruct) -> Iterator[tuple[str, str]]:
+    if "TrainingOperator" in role.node.path:
+        yield from managed_policies(
+            {_OPERATOR_POLICY: "the policy that AWS maintains for the training operator"}
+        )(role)
+
+
+def _kubectl_role(role: IConstruct) -> Iterator[tuple[str, str]]:
+    if "/Kubectl/" not in role.node.path:
+        yield from managed_policies(
+            {CLUSTER_POLICY: "the policy that EKS documents for the role of its control plane"}
+        )(role)
+        return
+    reasons = {
+        BASIC_EXECUTION: f"{_BY_THE_CDK} the managed policy for writing logs",
+        _VPC_ACCESS: f"{_BY_THE_CDK} the managed policy for a function in a VPC, where the Kubernetes API is",
+    }
+    if "/Handler/" in role.node.path:
+        reasons[_REGISTRY_READER] = f"{_BY_THE_CDK} read access to registries, from which charts come"
+    yield from managed_policies(reasons)(role)
+    yield from _conditional_policies(role)
+
+
+def _kubectl_function(function: IConstruct) -> Iterator[tuple[str, str]]:
+    for id, reason in SHORT_LIVED_FUNCTION.items():
+        # The functions are in the VPC: the Kubernetes API is private.
+        if not id.endswith("LambdaInsideVPC"):
+            yield id, reason
+    if "/Handler/" in function.node.path:
+        yield (
+            f"{SOLUTIONS}L1",
+            "the CDK chooses the runtime of its kubectl function and updates it with each release",
+        )
+
+
+EKS_OWNERS: dict[type, dict[type, Findings]] = {
+    TrainingPodRole: {iam.CfnManagedPolicy: wildcards(_pod_permissions)},
+    EksOperators: {
+        iam.CfnRole: _operator_role,
+        iam.CfnManagedPolicy: wildcards(_driver_permissions),
+    },
+    EksControlPlaneBase: {
+        iam.CfnRole: _kubectl_role,
+        iam.CfnPolicy: together(
+            wildcards(_invoked_versions),
+            always({f"{NIST}IAMNoInlinePolicy": f"{_BY_THE_CDK} inline policies; there is no option"}),
+        ),
+        lambda_.CfnFunction: _kubectl_function,
+    },
+}
