@@ -25,6 +25,8 @@ def bare_program(assembly: Path) -> str:
         body.append(_resource(name, resource, modules))
     for name, resource in resources.items():
         body += _options(name, resource)
+    for name, condition in template.get("Conditions", {}).items():
+        body.append(f"aws_cdk.CfnCondition(stack, {name!r}, expression=aws_cdk.Token.as_any({condition!r}))")
     body += [_output(name, output) for name, output in template.get("Outputs", {}).items()]
     body += _acknowledgements(assembly)
     imports = "\n".join(f"import {module}" for module in sorted(modules))
@@ -105,7 +107,12 @@ def _value(value: Any, hint: Any) -> str:
             if hasattr(kind, "__jsii_type__") and not getattr(kind, "_is_protocol", False):
                 spelled = f"{kind.__module__}.{kind.__qualname__}"
                 return f"{spelled}({', '.join(_arguments(kind, spelled, value))})"
-        return repr(value)
+        # A mapping of texts, such as environment variables: intrinsics in it have to pass as texts.
+        items = (
+            f"{key!r}: {f'aws_cdk.Token.as_string({item!r})' if _is_intrinsic(item) else repr(item)}"
+            for key, item in value.items()
+        )
+        return f"{{{', '.join(items)}}}"
     if isinstance(value, str) and str not in kinds and bool in kinds:
         return repr(value == "true")
     return repr(value)
