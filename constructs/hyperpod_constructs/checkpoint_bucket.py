@@ -99,6 +99,7 @@ class CheckpointBucket(Construct):
 
     bucket: s3.IBucket
     key: kms.IKey | None
+    _writers: tuple[iam.IRole, ...] = ()
 
     def __init__(
         self,
@@ -165,6 +166,11 @@ class CheckpointBucket(Construct):
         """
         return _ForeignCheckpointBucket(scope, id, bucket=bucket, kms_key=kms_key)
 
+    @property
+    def writers(self) -> tuple[iam.IRole, ...]:
+        """Roles that were made writers so far."""
+        return self._writers
+
     def add_writer(self, role: iam.IRole) -> None:
         """Exempt a role from the denials of object writes and reads; it still needs permissions of its own.
 
@@ -174,11 +180,13 @@ class CheckpointBucket(Construct):
 
         Raises:
             InvalidInputError: If the role is that of EKS nodes, or lives in another stack and has no physical
-                name.
+                name. A role whose use for EKS nodes does not show yet is refused at synthesis, by the
+                ``HyperPodCluster`` that has it.
         """
         self._refuse_other_kinds(role)
         self._refuse_role_of_eks_nodes(role)
         self._locked.add_writer(role)
+        self._writers += (role,)
 
     def add_reader(self, role: iam.IRole) -> None:
         """Exempt a role from the denial of object reads; it still needs permissions of its own.
@@ -372,7 +380,8 @@ class _ForeignCheckpointBucket(CheckpointBucket):
         )
 
     def _exempt(self, role: iam.IRole, *, writes: bool) -> None:
-        pass
+        if writes:
+            self._writers += (role,)
 
     def _hold_back(self, role: iam.IRole) -> None:
         pass

@@ -32,14 +32,17 @@ from hyperpod_constructs.argument_kinds import (
     check_kinds,
 )
 from hyperpod_constructs.auto_scaling import AutoScaling
+from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 from hyperpod_constructs.cluster_properties import cluster_properties, known_values, without_absent
 from hyperpod_constructs.fault_words import cluster_faults, cluster_label, group_label
 from hyperpod_constructs.group_request import vpc_request
 from hyperpod_constructs.instance_group import InstanceGroup, ScriptLocation
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.restricted_instance_group import RestrictedEnvironment, RestrictedInstanceGroup
+from hyperpod_constructs.role_identity import may_be_same_role
 from hyperpod_constructs.slurm_node_type import SlurmNodeType
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_model.catalog.cluster_rules import (
     deep_health_check_accelerators,
     default_mount_path,
@@ -317,6 +320,8 @@ class HyperPodCluster(HyperPodClusterBase):
         self._allow_describing_alarms(execution_role)
         for needed in orchestrator.needed_by_nodes:
             self._resource.node.add_dependency(needed)
+        if orchestrator.kind == "eks":
+            validate_at_synth(self, self._find_nodes_that_write_checkpoints)
         self._report_resilience()
         hint = getattr(tiered_checkpointing, "hint_at_use", None)
         if hint is not None:
@@ -348,6 +353,19 @@ class HyperPodCluster(HyperPodClusterBase):
                 ]
             )
         return _ImportedCluster(scope, id, cluster_arn=cluster_arn, cluster_name=cluster_name)
+
+    def _find_nodes_that_write_checkpoints(self) -> list[str]:
+        """Find roles of nodes among the writers, whatever kind of role they are and whoever imports them."""
+        return [
+            f"execution role '{role.node.path}' must not write the checkpoints of '{bucket.node.path}', got "
+            f"it as writer '{writer.node.path}': every pod on the host network of EKS nodes works with that "
+            "role; let a TrainingPodRole write checkpoints"
+            for bucket in self.node.root.node.find_all()
+            if isinstance(bucket, CheckpointBucket)
+            for writer in bucket.writers
+            for role in {role.node.path: role for role in self._own_roles}.values()
+            if may_be_same_role(role, writer)
+        ]
 
     def _refuse_namesakes(self, cluster_name: str) -> None:
         taken = _CLUSTERS.setdefault(Stack.of(self), {})

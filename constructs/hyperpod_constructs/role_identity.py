@@ -6,6 +6,7 @@ from aws_cdk import ArnFormat, Aws, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
+from hyperpod_constructs.security_group_rules import reference_target
 from hyperpod_model.faults import Fault, InvalidInputError
 
 
@@ -61,3 +62,36 @@ def role_arn_for(scope: IConstruct, role: iam.IRole, *, what: str) -> str:
         resource_name=f"{path}{resource.role_name}".lstrip("/"),
         arn_format=ArnFormat.SLASH_RESOURCE_NAME,
     )
+
+
+def may_be_same_role(one: iam.IRole, other: iam.IRole) -> bool:
+    """Whether two roles can turn out to be one: an import, a wrapper or a namesake of the other.
+
+    Names of roles are unique within an account, whatever their paths. Where an account is known at
+    deployment only, the same name is taken for the same role.
+
+    Args:
+        one: Any role, imported ones included.
+        other: Another one.
+    """
+    target, other_target = reference_target(one.role_arn), reference_target(other.role_arn)
+    if target is not None and other_target is not None and target.node.path == other_target.node.path:
+        return True
+    if one.role_arn == other.role_arn:
+        return True
+    name, other_name = _physical_name(one), _physical_name(other)
+    if name is None or name != other_name:
+        return False
+    accounts = (one.env.account, other.env.account)
+    return any(Token.is_unresolved(account) for account in accounts) or accounts[0] == accounts[1]
+
+
+def _physical_name(role: iam.IRole) -> str | None:
+    resource = reference_target(role.role_arn)
+    if isinstance(resource, iam.CfnRole):
+        name = resource.role_name
+    elif resource is None:
+        name = role.role_arn.rpartition("/")[2]
+    else:
+        name = None
+    return None if name is None or Token.is_unresolved(name) else name
