@@ -1,12 +1,13 @@
 # Works with GNU make 3.81 (macOS) and later. `make help` lists the targets.
 
-CLUSTER ?= examples/clusters/llm-train.yaml
+# One cluster for `make demo`, instead of the two usual ones.
+CLUSTER ?=
 # Interpreters to make the virtual environment from, in order of preference; the first of at least 3.11 is used.
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 TEST_PROCESSES ?= 2
 
 BIN = .venv/bin
-DEMO = build/demo/slurm
+DEMO = build/demo
 PYTHON_READY = .venv/.ready
 CDK_READY = node_modules/.ready
 
@@ -24,8 +25,8 @@ RUN_CDK = PATH="$(CURDIR)/$(BIN):$$PATH" AWS_EC2_METADATA_DISABLED=true CDK_DISA
 
 help:
 	@echo 'make setup      install everything into .venv and node_modules'
-	@echo 'make demo       synthesize HyperPodStack into $(DEMO), without an AWS account'
-	@echo '                (another cluster: make demo CLUSTER=path/to/cluster.yaml)'
+	@echo 'make demo       synthesize a Slurm and an EKS cluster into $(DEMO), without an AWS account'
+	@echo '                (one of your own: make demo CLUSTER=path/to/cluster.yaml)'
 	@echo 'make test       run the tests'
 	@echo 'make lint       check style, types, scripts and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
@@ -64,11 +65,21 @@ $(CDK_READY): package.json package-lock.json $(PYTHON_READY)
 	    { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci; exit 1; }
 	@touch $@
 
+# $(call synthesize,FILE,NAME): synthesize the cluster of a file into $(DEMO)/NAME.
+define synthesize
+@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO)/$(2) --context "cluster=$(1)"
+@echo 'Cloud assembly:    $(DEMO)/$(2)'
+@echo 'Validation report: $(DEMO)/$(2)/validation-report.json'
+endef
+
 demo: setup
 	@rm -rf $(DEMO)
-	@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO) --context "cluster=$(CLUSTER)"
-	@echo 'Cloud assembly:    $(DEMO)'
-	@echo 'Validation report: $(DEMO)/validation-report.json'
+ifeq ($(CLUSTER),)
+	$(call synthesize,examples/clusters/llm-train.yaml,slurm)
+	$(call synthesize,examples/clusters/llm-train-eks.yaml,eks)
+else
+	$(call synthesize,$(CLUSTER),cluster)
+endif
 
 test: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile

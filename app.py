@@ -7,6 +7,8 @@ Context, as ``-c name=value`` on the CDK CLI:
   ``examples/clusters/llm-train.yaml``.
 - ``strict=true``: refuse ids in a request that are not legal, instead of making what they stand for.
 - ``region``, ``availability_zone_id``: for a request, which names neither.
+- ``baseline``: the template that is deployed now, from an earlier ``cdk.out`` or ``aws cloudformation
+  get-template``. Changes that the service refuses, or that cost nodes, become findings.
 - ``account``: account to bind the stack to. Default: that of the credentials at deployment.
 """
 
@@ -57,7 +59,11 @@ def build() -> App:
         spec=cluster.spec,
         env=Environment(account=context("account"), region=cluster.spec.region),
     )
-    Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app), HyperPodChecks(app))
+    Validations.of(app).add_plugins(
+        AwsSolutionsChecks(app),
+        NIST80053R5Checks(app),
+        HyperPodChecks(app, baseline=context("baseline")),
+    )
     acknowledge_known_findings(stack)
     acknowledge_upload_handler(stack)
     return app

@@ -10,57 +10,116 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hyperpod_constructs.access_log_bucket import AccessLogBucket
+    from hyperpod_constructs.accounting_database import AccountingDatabase
+    from hyperpod_constructs.auto_scaling import AutoScaling
+    from hyperpod_constructs.autoscaling_role import AutoscalingRole
     from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
+    from hyperpod_constructs.cluster_endpoints import ClusterEndpoints
     from hyperpod_constructs.cluster_network import ClusterNetwork
+    from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
+    from hyperpod_constructs.dependency_chart import DependencyChart
     from hyperpod_constructs.efa_security_group import EfaSecurityGroup
+    from hyperpod_constructs.eks_control_plane import EksControlPlane
+    from hyperpod_constructs.eks_operators import EksOperators
     from hyperpod_constructs.execution_role import ExecutionRole
     from hyperpod_constructs.hyperpod_checks import HyperPodChecks
     from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
     from hyperpod_constructs.hyperpod_stack import HyperPodStack
     from hyperpod_constructs.instance_group import InstanceGroup
+    from hyperpod_constructs.kubernetes_taint import KubernetesTaint
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
     from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
+    from hyperpod_constructs.lustre_mount import LustreMount
+    from hyperpod_constructs.openzfs_mount import OpenZfsMount
     from hyperpod_constructs.orchestrator import Orchestrator
     from hyperpod_constructs.resilience_policy import ResiliencePolicy
+    from hyperpod_constructs.restricted_instance_group import (
+        RestrictedEnvironment,
+        RestrictedFileSystem,
+        RestrictedInstanceGroup,
+    )
     from hyperpod_constructs.slurm_configuration import SlurmConfiguration
     from hyperpod_constructs.slurm_node_type import SlurmNodeType
+    from hyperpod_constructs.software_updates import AutoPatching, BatchSize, Deployment, ScheduledUpdate
+    from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
+    from hyperpod_constructs.training_pod_role import TrainingPodRole
 
 _MODULES = {
     "AccessLogBucket": "access_log_bucket",
+    "AccountingDatabase": "accounting_database",
+    "AutoPatching": "software_updates",
+    "AutoScaling": "auto_scaling",
+    "AutoscalingRole": "autoscaling_role",
+    "BatchSize": "software_updates",
     "CheckpointBucket": "checkpoint_bucket",
+    "ClusterEndpoints": "cluster_endpoints",
     "ClusterNetwork": "cluster_network",
+    "DataRepositoryAssociation": "data_repository_association",
+    "DependencyChart": "dependency_chart",
+    "Deployment": "software_updates",
     "EfaSecurityGroup": "efa_security_group",
+    "EksControlPlane": "eks_control_plane",
+    "EksOperators": "eks_operators",
     "ExecutionRole": "execution_role",
     "FileSystemRemoval": "lustre_file_system",
     "HyperPodChecks": "hyperpod_checks",
     "HyperPodCluster": "hyperpod_cluster",
     "HyperPodStack": "hyperpod_stack",
     "InstanceGroup": "instance_group",
+    "KubernetesTaint": "kubernetes_taint",
     "LifecycleScripts": "lifecycle_scripts",
     "LustreFileSystem": "lustre_file_system",
+    "LustreMount": "lustre_mount",
+    "OpenZfsMount": "openzfs_mount",
     "Orchestrator": "orchestrator",
     "ResiliencePolicy": "resilience_policy",
+    "RestrictedEnvironment": "restricted_instance_group",
+    "RestrictedFileSystem": "restricted_instance_group",
+    "RestrictedInstanceGroup": "restricted_instance_group",
+    "ScheduledUpdate": "software_updates",
     "SlurmConfiguration": "slurm_configuration",
     "SlurmNodeType": "slurm_node_type",
+    "TieredCheckpointing": "tiered_checkpointing",
+    "TrainingPodRole": "training_pod_role",
 }
 
 __all__ = [
     "AccessLogBucket",
+    "AccountingDatabase",
+    "AutoPatching",
+    "AutoScaling",
+    "AutoscalingRole",
+    "BatchSize",
     "CheckpointBucket",
+    "ClusterEndpoints",
     "ClusterNetwork",
+    "DataRepositoryAssociation",
+    "DependencyChart",
+    "Deployment",
     "EfaSecurityGroup",
+    "EksControlPlane",
+    "EksOperators",
     "ExecutionRole",
     "FileSystemRemoval",
     "HyperPodChecks",
     "HyperPodCluster",
     "HyperPodStack",
     "InstanceGroup",
+    "KubernetesTaint",
     "LifecycleScripts",
     "LustreFileSystem",
+    "LustreMount",
+    "OpenZfsMount",
     "Orchestrator",
     "ResiliencePolicy",
+    "RestrictedEnvironment",
+    "RestrictedFileSystem",
+    "RestrictedInstanceGroup",
+    "ScheduledUpdate",
     "SlurmConfiguration",
     "SlurmNodeType",
+    "TieredCheckpointing",
+    "TrainingPodRole",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Write ``docs/acknowledgements.md`` from what the default stack acknowledges.
+"""Write ``docs/acknowledgements.md`` from what the usual stacks acknowledge.
 
 Run ``python docs/generators/acknowledgements.py`` to write the page; a test fails while it is out of date.
 """
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ PAGE = ROOT / "docs" / "acknowledgements.md"
 
 _HEAD = """# Acknowledged findings
 
-What `AwsSolutionsChecks`, `NIST80053R5Checks` and `HyperPodChecks` find on the default stack
-(`examples/clusters/llm-train.yaml`) and why each finding is accepted. Any other error fails the synthesis.
+What `AwsSolutionsChecks`, `NIST80053R5Checks` and `HyperPodChecks` find on the two usual stacks
+(`examples/clusters/llm-train.yaml` and `llm-train-eks.yaml`) and why each finding is accepted. Any other
+error fails the synthesis.
 
 `acknowledge_known_findings(stack)` speaks for this library's own resources, one finding at a time;
 `acknowledge_upload_handler(stack)` for the CDK's upload function, which all uploads of a stack may share, so
@@ -30,13 +32,22 @@ only an app can answer for it. Both are in `hyperpod_constructs.acknowledgements
 """
 
 
-def report_of_default_stack() -> dict[str, Any]:
-    """Synthesize the app and return its validation report."""
+def report_of(cluster: str) -> dict[str, Any]:
+    """Synthesize the app and return its validation report.
+
+    Args:
+        cluster: File of the cluster, from the root.
+    """
     with tempfile.TemporaryDirectory() as assembly:
         subprocess.run(
             [sys.executable, "app.py"],
             cwd=ROOT,
-            env={**os.environ, "CDK_OUTDIR": assembly, "CDK_VALIDATION": "false", "CDK_CONTEXT_JSON": "{}"},
+            env={
+                **os.environ,
+                "CDK_OUTDIR": assembly,
+                "CDK_VALIDATION": "false",
+                "CDK_CONTEXT_JSON": json.dumps({"cluster": cluster}),
+            },
             check=True,
             capture_output=True,
         )
@@ -44,33 +55,42 @@ def report_of_default_stack() -> dict[str, Any]:
         return report
 
 
+def page() -> str:
+    """Render the page, from both usual stacks."""
+    slurm = _accepted(report_of("examples/clusters/llm-train.yaml"))
+    eks = _accepted(report_of("examples/clusters/llm-train-eks.yaml"))
+    besides = {path: [one for one in found if one not in slurm.get(path, [])] for path, found in eks.items()}
+    lines = [_HEAD, "## The Slurm cluster", "", *_sections(slurm)]
+    lines += ["## The EKS cluster, besides", "", *_sections(besides)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def _sentence(reason: str) -> str:
     starts_with_an_action = ":" in reason.split()[0]
     return f"{reason if starts_with_an_action else reason[0].upper() + reason[1:]}."
 
 
-def page_of(report: dict[str, Any]) -> str:
-    """Render the page: a section for each reason's resources, rules in order.
-
-    Args:
-        report: A validation report of the CDK.
-    """
+def _accepted(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     by_resource: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for plugin in report["pluginReports"]:
         for finding in plugin["suppressedViolations"]:
             for construct in finding["violatingConstructs"]:
                 by_resource[construct["constructPath"]].append((finding["acknowledgedId"], finding["reason"]))
-    lines = [_HEAD]
+    return by_resource
+
+
+def _sections(by_resource: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
     for path, findings in sorted(by_resource.items()):
-        lines += [f"## `{path.removeprefix('HyperPodStack/')}`", ""]
+        if not findings:
+            continue
+        yield from (f"### `{path.removeprefix('HyperPodStack/')}`", "")
         by_reason: dict[str, list[str]] = defaultdict(list)
         for id, reason in findings:
             by_reason[reason].append(id)
         for reason, ids in by_reason.items():
-            lines += [f"- `{id}`" for id in sorted(ids)]
-            lines += ["", f"  {_sentence(reason)}", ""]
-    return "\n".join(lines).rstrip() + "\n"
+            yield from (f"- `{id}`" for id in sorted(ids))
+            yield from ("", f"  {_sentence(reason)}", "")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page_of(report_of_default_stack()))
+    PAGE.write_text(page())

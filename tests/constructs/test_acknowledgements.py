@@ -120,4 +120,4 @@ def test_the_page_is_current() -> None:
     assert spec.loader is not None
     page = util.module_from_spec(spec)
     spec.loader.exec_module(page)
-    assert page.PAGE.read_text() == page.page_of(page.report_of_default_stack())
+    assert page.PAGE.read_text() == page.page()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -483,3 +485,134 @@ def test_a_folder_may_bring_its_own_parameters(tmp_path: Path) -> None:
     template = synthesized(stack_of(changed(lifecycle_scripts={"folder": str(tmp_path)})))
     _, upload = only(template, "Custom::CDKBucketDeployment")
     assert len(upload["Properties"]["SourceObjectKeys"]) == 1
+
+
+@cache
+def eks_template() -> dict[str, Any]:
+    return template_of("llm-train-eks.yaml")
+
+
+def waits_for(template: dict[str, Any], logical_id: str) -> set[str]:
+    """Everything that is created before a resource, by logical id."""
+    text = {name: json.dumps(resource) for name, resource in template["Resources"].items()}
+    found: set[str] = set()
+    todo = [logical_id]
+    while todo:
+        resource = template["Resources"][todo.pop()]
+        named = {name for name in text if f'"{name}"' in json.dumps(resource)} - found - {logical_id}
+        found |= named
+        todo += named
+    return found
+
+
+def types_of(template: dict[str, Any], names: set[str]) -> set[str]:
+    return {template["Resources"][name]["Type"] for name in names}
+
+
+def test_on_eks_the_chart_is_there_before_the_cluster_and_operators_after() -> None:
+    template = eks_template()
+    cluster, _ = only(template, "AWS::SageMaker::Cluster")
+    before = types_of(template, waits_for(template, cluster))
+    assert {"AWS::EKS::Cluster", "Custom::AWSCDK-EKS-HelmChart", "AWS::EC2::SecurityGroupIngress"} <= before
+    for name, add_on in resources(template, "AWS::EKS::Addon").items():
+        after = cluster in waits_for(template, name)
+        assert after is ("Operators" in name), add_on["Properties"]["AddonName"]
+
+
+def test_on_eks_only_the_pods_role_writes_checkpoints() -> None:
+    template = eks_template()
+    (policy,) = (
+        policy
+        for name, policy in resources(template, "AWS::S3::BucketPolicy").items()
+        if name.startswith("CheckpointBucket")
+    )
+    (denial,) = (
+        statement
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement.get("Sid") == "DenyObjectWritesExceptWriters"
+    )
+    (writer,) = denial["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]
+    assert writer["Fn::GetAtt"][0].startswith("TrainingPodRole")
+
+
+def test_on_eks_the_service_mounts_nothing_and_tiers_are_on() -> None:
+    _, cluster = only(eks_template(), "AWS::SageMaker::Cluster")
+    properties = cluster["Properties"]
+    assert properties["TieredStorageConfig"] == {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}
+    volumes = [volume for group in properties["InstanceGroups"] for volume in group["InstanceStorageConfigs"]]
+    assert all("EbsVolumeConfig" in volume for volume in volumes)
+    assert {"Key": "SageMaker", "Value": "true"} in properties["Tags"]
+
+
+def test_outputs_say_what_jobs_on_eks_need() -> None:
+    outputs = eks_template()["Outputs"]
+    assert outputs["CheckpointIntervalSteps"]["Value"] == "500"
+    assert outputs["TrainingNamespace"]["Value"] == "kubeflow"
+    assert outputs["TrainingServiceAccount"]["Value"] == "trainer"
+
+
+def eks(**changes: Any) -> ClusterSpec:
+    return changed("llm-train-eks.yaml", **changes)
+
+
+def test_tiers_are_turned_off_in_so_many_words() -> None:
+    _, cluster = only(
+        synthesized(stack_of(eks(tiered_checkpointing={"enabled": False}))), "AWS::SageMaker::Cluster"
+    )
+    assert cluster["Properties"]["TieredStorageConfig"] == {"Mode": "Disable"}
+
+
+def test_an_isolated_cluster_has_no_way_out() -> None:
+    network = spec_of("llm-train-eks.yaml").network.model_dump(exclude_unset=True)
+    template = synthesized(stack_of(eks(network={**network, "isolated": True})))
+    for kind in ("AWS::EC2::NatGateway", "AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment"):
+        assert resources(template, kind) == {}, kind
+    services = {
+        json.dumps(endpoint["Properties"]["ServiceName"])
+        for endpoint in resources(template, "AWS::EC2::VPCEndpoint").values()
+    }
+    for service in (".s3", ".ecr.api", ".ecr.dkr", ".sts", ".eks", ".eks-auth", ".ssm", ".sagemaker.api"):
+        assert any(f'{service}"' in name for name in services), service
+
+
+def test_autoscaling_brings_its_role() -> None:
+    template = synthesized(stack_of(eks(auto_scaling={})))
+    _, cluster = only(template, "AWS::SageMaker::Cluster")
+    assert cluster["Properties"]["AutoScaling"]["Mode"] == "Enable"
+    (role,) = cluster["Properties"]["ClusterRole"]["Fn::GetAtt"][:1]
+    trust = template["Resources"][role]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    assert [one["Principal"] for one in trust] == [{"Service": "hyperpod.sagemaker.amazonaws.com"}]
+
+
+def test_a_bucket_shows_in_the_file_system() -> None:
+    repository = {"path": "/data", "bucket_name": "sagemaker-corpus"}
+    file_system = {"removal": "retain", "data_repository": repository}
+    template = synthesized(stack_of(changed(file_system=file_system)))
+    _, association = only(template, "AWS::FSx::DataRepositoryAssociation")
+    assert association["Properties"]["FileSystemPath"] == "/data"
+    _, made = only(template, "AWS::FSx::FileSystem")
+    assert made["Properties"]["LustreConfiguration"]["AutomaticBackupRetentionDays"] == 0
+
+
+def test_irsa_on_an_existing_cluster_needs_no_custom_resource() -> None:
+    template = template_of("llm-train-eks-existing.yaml")
+    assert resources(template, "Custom::AWSCDKCfnJson") == {}
+    (role,) = (
+        role
+        for name, role in resources(template, "AWS::IAM::Role").items()
+        if name.startswith("TrainingPodRole")
+    )
+    (statement,) = role["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    assert set(statement["Condition"]) == {"StringEquals"}
+    assert not any("*" in str(value) for value in statement["Condition"]["StringEquals"].values())
+
+
+def test_a_slurm_cluster_loads_nothing_of_eks() -> None:
+    program = (
+        "import sys; from hyperpod_constructs import HyperPodStack; from aws_cdk import App\n"
+        "from hyperpod_model.cluster_spec import load_cluster\n"
+        f"HyperPodStack(App(), 'S', spec=load_cluster({str(CLUSTERS / 'llm-train.yaml')!r}).spec)\n"
+        "print([name for name in sys.modules if 'eks' in name and name.startswith('hyperpod_constructs')])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
