@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aws_cdk import Stack
+from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -46,15 +46,21 @@ def allow_control_plane(
 
 def allow_kubectl(
     scope: Construct, *, control_plane: ec2.ISecurityGroup, kubectl: ec2.ISecurityGroup
-) -> None:
+) -> list[CfnResource]:
     """Let the function that runs kubectl reach the Kubernetes API.
 
     Args:
         scope: Parent of the rules.
         control_plane: Group of the control plane's network interfaces.
         kubectl: Group of the function.
+
+    Returns:
+        The rules. What the function installs must depend on them, or they may go first when the stack is
+        deleted.
     """
-    _open(scope, "KubectlToControlPlane", kubectl, control_plane, HTTPS, "Kubernetes API, from kubectl")
+    return _open(
+        scope, "KubectlToControlPlane", kubectl, control_plane, HTTPS, "Kubernetes API, from kubectl"
+    )
 
 
 def _open(
@@ -64,10 +70,11 @@ def _open(
     target: ec2.ISecurityGroup,
     ports: Iterable[PortRange],
     description: str,
-) -> None:
+) -> list[CfnResource]:
+    rules: list[CfnResource] = []
     for protocol, first, last in ports:
         suffix = f"{protocol.capitalize()}{first}"
-        ec2.CfnSecurityGroupIngress(
+        ingress = ec2.CfnSecurityGroupIngress(
             scope,
             f"{name}Ingress{suffix}",
             group_id=target.security_group_id,
@@ -77,7 +84,7 @@ def _open(
             to_port=last,
             description=description,
         )
-        ec2.CfnSecurityGroupEgress(
+        egress = ec2.CfnSecurityGroupEgress(
             scope,
             f"{name}Egress{suffix}",
             group_id=source.security_group_id,
@@ -87,6 +94,8 @@ def _open(
             to_port=last,
             description=description,
         )
+        rules += [ingress, egress]
+    return rules
 
 
 def _name(group: ec2.ISecurityGroup, *, beside: Construct) -> str:

@@ -114,6 +114,7 @@ class EksControlPlaneBase(Construct):
     _versions: Mapping[str, str]
     _before_operators: tuple[IDependable, ...] = ()
     _nodes_may_exist = False
+    _kubectl_rules: Sequence[IDependable] = ()
 
     @property
     def has_training_operator(self) -> bool:
@@ -267,7 +268,7 @@ class EksControlPlaneBase(Construct):
         )
         (https,) = HTTPS
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(https.first), "AWS APIs and registries")
-        allow_kubectl(self, control_plane=control_plane, kubectl=group)
+        self._kubectl_rules = allow_kubectl(self, control_plane=control_plane, kubectl=group)
         return group
 
 
@@ -447,8 +448,7 @@ class EksControlPlane(EksControlPlaneBase):
         )
         if provider is not None:
             chart = dependency_chart.install(self, "DependencyChart", cluster=self.cluster)
-            for ready in (self._kubectl_access, provider, self.add_ons):
-                chart.node.add_dependency(ready)
+            chart.node.add_dependency(self._kubectl_access, provider, self.add_ons, *self._kubectl_rules)
 
     @staticmethod
     def from_existing(
@@ -695,7 +695,7 @@ class _ExistingControlPlane(EksControlPlaneBase):
                 self, "Cluster", cluster_name=self.cluster_name, vpc=vpc, kubectl_provider=provider
             )
             chart = dependency_chart.install(self, "DependencyChart", cluster=self.cluster)
-            chart.node.add_dependency(provider)
+            chart.node.add_dependency(provider, *self._kubectl_rules)
 
     def _own_import(self, role: iam.IRole | None) -> iam.IRole | None:
         """An existing role, imported here: what the installer needs is attached below this construct."""

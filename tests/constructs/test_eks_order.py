@@ -97,6 +97,20 @@ def test_hyperpod_waits_for_the_chart_the_rules_and_the_access_of_administrators
     } <= kinds
 
 
+def test_the_way_of_the_installer_is_open_before_the_chart_comes_and_until_it_is_gone(
+    template: Template,
+) -> None:
+    _, chart = only(template, "Custom::AWSCDK-EKS-HelmChart")
+    rules = {
+        logical_id
+        for kind in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
+        for logical_id, rule in resources(template, kind).items()
+        if rule["Properties"]["Description"] == "Kubernetes API, from kubectl"
+    }
+    assert len(rules) == 2
+    assert rules <= set(chart["DependsOn"])
+
+
 def test_no_access_entry_is_made_for_nodes(template: Template) -> None:
     _, cluster = only(template, "AWS::SageMaker::Cluster")
     node_roles = {json.dumps(group["ExecutionRole"]) for group in cluster["Properties"]["InstanceGroups"]}
