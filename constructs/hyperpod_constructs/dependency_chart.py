@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
-from aws_cdk import Annotations, Duration, RemovalPolicy, Token
+from aws_cdk import Annotations, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
@@ -19,6 +19,7 @@ from hyperpod_model.catalog.add_ons import (
     CHART_COMPONENTS,
     CHART_FOLDER,
     CHART_NAMESPACE,
+    CHART_REGION_VALUE,
     CHART_RELEASE,
     CHART_REPOSITORY,
 )
@@ -26,7 +27,8 @@ from hyperpod_model.faults import Fault
 
 CHART_COMPONENTS_WARNING = "hyperpod:DependencyChart.components"
 
-_MAXIMUM_WAIT = Duration.minutes(15)
+_MAXIMUM_WAIT = Duration.minutes(14)
+"""Helm gives up before Lambda stops the CDK's function after 15, which would leave the release locked."""
 _WHERE_FROM = f"a copy of {CHART_FOLDER} of {CHART_REPOSITORY}"
 
 
@@ -91,8 +93,9 @@ class DependencyChart:
         """Install the chart from an OCI registry.
 
         Args:
-            uri: Such as ``oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-dependencies``. Private
-                ECR repositories of the account work; others must let anybody pull.
+            uri: Such as ``oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart``. Its last
+                part must be the name of the chart, as ``helm push`` sees to. Private ECR repositories of
+                the account work; others must let anybody pull.
             version: Exact version, so that every deployment installs the same.
             values: Values for the chart. Default: the chart's own.
 
@@ -124,7 +127,8 @@ class DependencyChart:
     def install(self, scope: Construct, id: str, *, cluster: eks.ICluster) -> eks.HelmChart:
         """Install the chart as release ``hyperpod-dependencies`` in namespace ``kube-system``.
 
-        It is not waited for: its pods run on the nodes that come after it.
+        It is not waited for: its pods run on the nodes that come after it. The health monitoring agent is
+        told the region that its image comes from: the chart would ask the nodes, and there are none yet.
 
         Args:
             scope: Parent of the release.
@@ -138,7 +142,9 @@ class DependencyChart:
             scope,
             id,
             cluster=cluster,
-            chart=self._uri,
+            # The CDK's installer logs in to the registry of a repository, never to that of a chart.
+            chart=None if self._uri is None else self._uri.rpartition("/")[2],
+            repository=self._uri,
             chart_asset=chart_asset,
             version=self._version,
             release=CHART_RELEASE,
@@ -146,7 +152,7 @@ class DependencyChart:
             create_namespace=False,
             wait=False,
             timeout=_MAXIMUM_WAIT,
-            values=dict(self._values) if self._values else None,
+            values=self._values_in(Stack.of(scope).region),
             removal_policy=RemovalPolicy.DESTROY,
         )
         if self._missing_components:
@@ -158,6 +164,11 @@ class DependencyChart:
                 + "; make sure that something else installs them before the HyperPod cluster",
             )
         return chart
+
+    def _values_in(self, region: str) -> dict[str, Any]:
+        part, key = CHART_REGION_VALUE
+        said = self._values.get(part, {})
+        return {**self._values, part: {key: region, **said} if isinstance(said, Mapping) else said}
 
 
 def _chart_yaml(folder: Path) -> dict[str, Any]:

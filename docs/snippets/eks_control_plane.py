@@ -26,7 +26,7 @@ control_plane = EksControlPlane(
     "Eks",
     network=network,
     dependency_chart=DependencyChart.from_oci(
-        "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-dependencies", version="0.1.0"
+        "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart", version="0.1.0"
     ),
     administrators=[iam.Role.from_role_arn(stack, "Platform", "arn:aws:iam::111122223333:role/platform")],
 )

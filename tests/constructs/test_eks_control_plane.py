@@ -311,7 +311,7 @@ def test_the_chart_comes_before_the_cluster_and_after_access_and_network(templat
     logical_id, chart = only(template, "Custom::AWSCDK-EKS-HelmChart")
     said = chart["Properties"]
     assert (said["Release"], said["Namespace"]) == ("hyperpod-dependencies", "kube-system")
-    assert (said["Chart"], said["Version"]) == ("oci://registry.example/hyperpod-dependencies", "0.1.0")
+    assert (said["Repository"], said["Version"]) == ("oci://registry.example/hyperpod-dependencies", "0.1.0")
     assert "Wait" not in said
     assert logical_id in _reached(template, "HyperPod")
     before = _reached(template, logical_id)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
-from aws_cdk import App, CfnParameter, Stack
+from aws_cdk import App, CfnParameter, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match
-from stacks import only, template_of
+from stacks import only, resources, template_of
 
 from hyperpod_constructs.cluster_network import ClusterNetwork
 from hyperpod_constructs.dependency_chart import DependencyChart
@@ -41,13 +41,14 @@ def _chart(folder: Path, *, dependencies: list[str] = COMPONENTS, vendored: list
     return folder
 
 
-def _stack(chart: DependencyChart) -> Stack:
-    stack = Stack(App(), "Training")
+def _stack(chart: DependencyChart, *, region: str | None = None) -> Stack:
+    stack = Stack(App(), "Training", env=None if region is None else Environment(region=region))
+    zones = {"eu-west-1": "euw1"}.get(str(region), "usw2")
     network = ClusterNetwork(
         stack,
         "Network",
-        availability_zone_id="usw2-az1",
-        control_plane_availability_zone_ids=["usw2-az1", "usw2-az2"],
+        availability_zone_id=f"{zones}-az1",
+        control_plane_availability_zone_ids=[f"{zones}-az1", f"{zones}-az2"],
     )
     EksControlPlane(
         stack,
@@ -86,14 +87,61 @@ def _app_of(stack: Stack) -> App:
     return root
 
 
+def _values(chart: DependencyChart, region: str | None = None) -> Any:
+    """The values of the release; where the region is known at deployment only, with its pseudo parameter."""
+    said = _release(_stack(chart, region=region))["Values"]
+    text = said if isinstance(said, str) else "".join(_text(part) for part in said["Fn::Join"][1])
+    return json.loads(text)
+
+
+def _text(part: Any) -> str:
+    return part if isinstance(part, str) else str(part["Ref"])
+
+
 def test_values_reach_the_chart(tmp_path: Path) -> None:
     values = {"trainingOperators": {"enabled": True}}
-    said = _release(_stack(DependencyChart.from_folder(_chart(tmp_path / "chart"), values=values)))
-    assert json.loads(said["Values"]) == values
+    said = _values(DependencyChart.from_folder(_chart(tmp_path / "chart"), values=values))
+    assert said["trainingOperators"] == {"enabled": True}
 
 
-def test_no_values_leave_the_charts_own(tmp_path: Path) -> None:
-    assert "Values" not in _release(_stack(DependencyChart.from_folder(_chart(tmp_path / "chart"))))
+def test_the_health_agent_gets_its_image_from_the_region_of_the_stack(tmp_path: Path) -> None:
+    chart = DependencyChart.from_folder(_chart(tmp_path / "chart"))
+    assert _values(chart, "eu-west-1") == {"health-monitoring-agent": {"region": "eu-west-1"}}
+    assert _values(chart) == {"health-monitoring-agent": {"region": "AWS::Region"}}
+
+
+def test_values_of_the_user_stand_beside_the_region_and_over_it(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart")
+    beside = DependencyChart.from_folder(folder, values={"health-monitoring-agent": {"imageTag": "1"}})
+    assert _values(beside, "us-west-2")["health-monitoring-agent"] == {"region": "us-west-2", "imageTag": "1"}
+    over = DependencyChart.from_folder(folder, values={"health-monitoring-agent": {"region": "us-east-1"}})
+    assert _values(over, "us-west-2")["health-monitoring-agent"] == {"region": "us-east-1"}
+
+
+def test_the_installer_logs_in_to_a_registry_that_is_given_as_repository() -> None:
+    # The CDK's handler logs in to ECR for a Repository that begins with oci://, never for a Chart.
+    uri = "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/charts/hyperpod-helm-chart"
+    said = _release(_stack(DependencyChart.from_oci(uri, version="0.1.0")))
+    assert (said["Repository"], said["Chart"], said["Version"]) == (uri, "hyperpod-helm-chart", "0.1.0")
+
+
+def test_a_registry_known_at_deployment_only_is_given_as_repository_too() -> None:
+    stack = Stack(App(), "Other")
+    uri = f"oci://{stack.account}.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart"
+    said = _release(_stack(DependencyChart.from_oci(uri, version="0.1.0")))
+    assert "oci://" in json.dumps(said["Repository"])
+    assert said["Chart"] == "hyperpod-helm-chart"
+
+
+def test_helm_gives_up_before_the_function_that_runs_it_is_stopped(tmp_path: Path) -> None:
+    stack = _stack(DependencyChart.from_folder(_chart(tmp_path / "chart")))
+    said = _release(stack)
+    (handler,) = [
+        found["Properties"]
+        for found in resources(template_of(stack), "AWS::Lambda::Function").values()
+        if found["Properties"].get("Description", "").startswith("onEvent handler for EKS kubectl")
+    ]
+    assert int(said["Timeout"].removesuffix("s")) <= handler["Timeout"] - 60
 
 
 def test_packed_sub_charts_count_too(tmp_path: Path) -> None:
@@ -173,3 +221,31 @@ def test_to_vouch_for_it_installs_nothing() -> None:
     stack = _stack(DependencyChart.installed())
     kinds = {resource["Type"] for resource in template_of(stack)["Resources"].values()}
     assert "Custom::AWSCDK-EKS-HelmChart" not in kinds
+
+
+@pytest.mark.parametrize("target", ["../secret", "/etc/hostname", "loop"])
+def test_links_that_lead_out_of_the_folder_are_refused(tmp_path: Path, target: str) -> None:
+    (tmp_path / "secret").write_text("key", encoding="utf-8")
+    folder = _chart(tmp_path / "chart")
+    (folder / "templates").mkdir()
+    link = folder / "templates" / "loop"
+    link.symlink_to(target if target != "../secret" else "../../secret")
+    with pytest.raises(InvalidInputError, match=r"dependency chart: folder: has the symbolic link 'templates/loop'"):
+        DependencyChart.from_folder(folder)
+
+
+def test_links_to_folders_elsewhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    folder = _chart(tmp_path / "chart")
+    (folder / "crds").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInputError, match="the symbolic link 'crds'"):
+        DependencyChart.from_folder(folder)
+
+
+def test_links_within_the_folder_are_taken(tmp_path: Path) -> None:
+    folder = _chart(tmp_path / "chart")
+    (folder / "values.yaml").write_text("a: 1", encoding="utf-8")
+    (folder / "values-dev.yaml").symlink_to("values.yaml")
+    linked = tmp_path / "linked"
+    linked.symlink_to(folder)
+    assert not DependencyChart.from_folder(linked).is_installed

@@ -110,6 +110,10 @@ WORKLOAD_NAMESPACE: str = _CHART["workload_namespace"]
 CHART_COMPONENTS: tuple[ChartComponent, ...] = tuple(ChartComponent(**row) for row in _CHART["components"])
 """Sub-charts that resilient training needs."""
 
+CHART_REGION_VALUE: tuple[str, str] = tuple(_CHART["region_value"]["path"])
+"""Sub-chart and key of the value that names the region of an image. Without it, and before there are nodes,
+the chart takes us-east-1."""
+
 CHART_WEBHOOKS: Fact[tuple[PortRange, ...]] = _ports(
     "webhook ports of the dependency chart", _CHART["webhooks"]
 )

@@ -25,7 +25,7 @@ class DependencyChartSpec(SpecModel):
         default=None,
         description=(
             "Where the chart was pushed to, such as "
-            "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-dependencies: a registry that your "
+            "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart: a registry that your "
             "account can pull from. With version. By default none."
         ),
         json_schema_extra={"pattern": "^oci://[^/]+/.+$"},

@@ -46,7 +46,7 @@ def check_eks(spec: ClusterSpec) -> list[Fault]:
         return _check_nothing_for_eks(spec)
     faults = list(_check_nothing_for_slurm(spec))
     if known(spec.eks):
-        faults += [*_check_cluster(spec, spec.eks), *_check_chart(spec.eks)]
+        faults += [*_check_cluster(spec, spec.eks), *_check_chart(spec.eks, spec.network)]
     return [*faults, *_check_pods(spec), *_check_tiers(spec), *_check_checkpointless(spec)]
 
 
@@ -182,7 +182,7 @@ def _check_range(cidr: str) -> list[Fault]:
     return []
 
 
-def _check_chart(eks: EksSpec) -> Iterator[Fault]:
+def _check_chart(eks: EksSpec, network: Any) -> Iterator[Fault]:
     chart: Any = eks.dependency_chart
     if not known(chart) or not known(chart.folder, chart.oci_uri, chart.installed, eks.cluster_arn):
         return
@@ -204,11 +204,20 @@ def _check_chart(eks: EksSpec) -> Iterator[Fault]:
             "goes with an existing EKS cluster; a new one has no chart, give folder or oci_uri",
         )
     yield from _check_registry(chart)
-    if eks.is_existing and eks.kubectl_role_arn is None and (chart.folder or chart.oci_uri):
+    if not eks.is_existing or not (chart.folder or chart.oci_uri):
+        return
+    if eks.kubectl_role_arn is None:
         yield Fault(
             ("eks", "kubectl_role_arn"),
             "is required to install dependency_chart in the existing EKS cluster: the ARN of a role that "
             "administers it; or install the chart yourself and set dependency_chart.installed to true",
+        )
+    if eks.cluster_security_group_id is None and known(network) and network.vpc_id is not None:
+        yield Fault(
+            ("eks", "cluster_security_group_id"),
+            "is required to install dependency_chart from the VPC of network.vpc_id: it lets the installer "
+            "reach the Kubernetes API; `aws eks describe-cluster` says it at "
+            "resourcesVpcConfig.clusterSecurityGroupId",
         )
 
 
@@ -222,7 +231,7 @@ def _check_registry(chart: DependencyChartSpec) -> Iterator[Fault]:
         yield Fault(
             (*_CHART_FIELD, "oci_uri"),
             "must be oci:// with a registry and a repository, such as "
-            f"oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-dependencies, got {uri!r}; the "
+            f"oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart, got {uri!r}; the "
             "version goes in version",
         )
     if version is None:
