@@ -33,6 +33,7 @@ from hyperpod_constructs.control_plane_rules import allow_control_plane, allow_k
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.eks_add_ons import EksAddOns
 from hyperpod_constructs.eks_operators import EksOperators, check_operators
+from hyperpod_constructs.operator_places import takes_pods_at_once
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.add_ons import (
@@ -62,6 +63,7 @@ VERSION_WARNING = "hyperpod:EksControlPlane.kubernetesVersion"
 NO_ADMINISTRATORS_WARNING = "hyperpod:EksControlPlane.noAdministrators"
 OPEN_ENDPOINT_WARNING = "hyperpod:EksControlPlane.openEndpoint"
 CHART_ELSEWHERE_WARNING = "hyperpod:EksControlPlane.chartElsewhere"
+NO_PLACE_WARNING = "hyperpod:EksControlPlane.noPlaceForOperators"
 UNKNOWN_GROUP_WARNING = "hyperpod:EksControlPlane.unknownSecurityGroup"
 
 _CHART = Kind("is_installed", "a DependencyChart, such as DependencyChart.from_folder(...)")
@@ -172,7 +174,8 @@ class EksControlPlaneBase(Construct):
         """Install the add-ons that need nodes, once the HyperPod cluster is in service.
 
         They stand beside this construct, not in it, so that the HyperPod cluster can depend on this one. See
-        :class:`EksOperators`.
+        :class:`EksOperators`. Where no group takes their pods at once, the warning
+        ``hyperpod:EksControlPlane.noPlaceForOperators`` says so.
 
         Args:
             after: The HyperPod cluster, or several. May be left out where an existing EKS cluster has nodes.
@@ -201,6 +204,7 @@ class EksControlPlaneBase(Construct):
                 )
             )
         self._refuse(faults)
+        self._warn_without_place(waits)
         parent = self.node.scope if scope is None else scope
         self._installed = EksOperators(
             cast(Construct, parent),
@@ -213,6 +217,20 @@ class EksControlPlaneBase(Construct):
             versions={name: version for name, version in self._versions.items() if name in self.operators},
         )
         return self._installed
+
+    def _warn_without_place(self, waits: Sequence[IDependable]) -> None:
+        from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+
+        if self._nodes_may_exist or not self.operators:
+            return
+        clusters = [cluster for cluster in waits if isinstance(cluster, HyperPodCluster)]
+        if len(clusters) == len(waits) and not any(takes_pods_at_once(cluster) for cluster in clusters):
+            Annotations.of(self).add_warning_v2(
+                NO_PLACE_WARNING,
+                f"{', '.join(self.operators)} find no node when the HyperPod cluster is in service, and "
+                "can fail before one takes them, which undoes the deployment; add an instance group "
+                "with min_instance_count, no deep health checks and no taints, such as two ml.m5.2xlarge",
+            )
 
     def _refuse(self, faults: Sequence[Fault]) -> tuple[Fault, ...]:
         return refuse_arguments(f"EKS control plane '{self.node.path}'", faults)

@@ -145,8 +145,11 @@ def test_pods_mount_the_file_system_of_eks(load: Load) -> None:
 def test_the_usual_eks_cluster() -> None:
     loaded = load_cluster(EXAMPLES / "llm-train-eks.yaml")
     spec, request = loaded.spec, loaded.spec.to_request()
-    [workers] = request["InstanceGroups"]
+    [workers, system] = request["InstanceGroups"]
     assert (workers["InstanceType"], workers["InstanceCount"]) == ("ml.p5.48xlarge", 16)
+    # The operators run there while the workers are checked.
+    assert (system["InstanceType"], system["MinInstanceCount"]) == ("ml.m5.2xlarge", 2)
+    assert "OnStartDeepHealthChecks" not in system
     assert workers["OnStartDeepHealthChecks"] == ["InstanceStress", "InstanceConnectivity"]
     assert spec.resilience.spare_nodes == 1
     assert request["TieredStorageConfig"]["Mode"] == "Enable"
@@ -526,7 +529,16 @@ def test_refuses(text: str, path: str, message: str, faults_in: Faults) -> None:
         new(more="  identity: irsa\n"),
         existing(more=f"  identity: irsa\n  issuer: https://{ISSUER}\n"),
         in_eks(
-            existing(("installed: true", f"oci_uri: {OCI}\n    version: 0.1.0")), f"kubectl_role_arn: {ROLE}"
+            existing(("installed: true", f"oci_uri: {OCI}\n    version: 0.1.0")),
+            f"kubectl_role_arn: {ROLE}\n  cluster_security_group_id: sg-0123456789abcdef0",
+        ),
+        in_eks(
+            existing(
+                ("installed: true", f"oci_uri: {OCI}\n    version: 0.1.0"),
+                ("  vpc_id: vpc-0123456789abcdef0\n", ""),
+                more="file_system: null\n",
+            ),
+            f"kubectl_role_arn: {ROLE}",
         ),
         existing(
             (f"  cluster_arn: {ARN}\n", "  control_plane_subnet_ids: [subnet-01234567, subnet-12345678]\n"),
