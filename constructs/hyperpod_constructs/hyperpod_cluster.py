@@ -53,7 +53,7 @@ from hyperpod_model.catalog.cluster_rules import (
 from hyperpod_model.catalog.iam import EBS_KEY_DESCRIBE_ACTION, EBS_KEY_GRANT_ACTION, ebs_key_via_service
 from hyperpod_model.catalog.logs import log_group_name
 from hyperpod_model.catalog.names import CLUSTER_ARN, ssm_target
-from hyperpod_model.checks.addresses import node_addresses
+from hyperpod_model.checks.addresses import addresses_with_efa_only, node_addresses
 from hyperpod_model.checks.cluster import check_cluster
 from hyperpod_model.checks.instance_types import listed_type
 from hyperpod_model.checks.resilience import check_spare_nodes
@@ -294,10 +294,14 @@ class HyperPodCluster(HyperPodClusterBase):
         vouched = () if unlisted_instance_types is None else unlisted_instance_types
         self._check(request, vouched)
         if network is not None and subnets is not None and len(subnets) == 1:
+            inside = self._groups_of_network(subnets[0])
             network.check_capacity(
-                groups=self._groups_of_network(subnets[0]),
+                groups=[(name, type_name, count) for name, type_name, count, _ in inside],
                 orchestrator=orchestrator.kind,
                 other_addresses=getattr(file_system, "addresses", 0),
+                addresses_per_node=addresses_with_efa_only(
+                    ((type_name, interface) for _, type_name, _, interface in inside), orchestrator.kind
+                ),
             )
         self._resource = sagemaker.CfnCluster(
             self,
@@ -562,10 +566,15 @@ class HyperPodCluster(HyperPodClusterBase):
             for part in (() if parts is None else parts)
         ]
 
-    def _groups_of_network(self, subnet: ec2.ISubnet) -> list[tuple[str, str, int]]:
-        """Return name, type and count of the groups whose nodes take addresses of a subnet."""
+    def _groups_of_network(self, subnet: ec2.ISubnet) -> list[tuple[str, str, int, str | None]]:
+        """Return name, type, count and kind of EFA interfaces of the groups with nodes in a subnet."""
         return [
-            (group.name, _hungriest(group, self._orchestrator.kind), group.instance_count)
+            (
+                group.name,
+                _hungriest(group, self._orchestrator.kind),
+                group.instance_count,
+                getattr(group, "network_interface_type", None),
+            )
             for group in self._all_groups()
             if group.override_subnets is None
             or subnet.subnet_id in [own.subnet_id for own in group.override_subnets]

@@ -32,6 +32,7 @@ def specified_control_plane(
     chart = _chart(said.dependency_chart)
     if said.cluster_arn is not None:
         group, kubectl = said.cluster_security_group_id, said.kubectl_role_arn
+        installs = chart is not None and not chart.is_installed
         return EksControlPlane.from_existing(
             scope,
             "ControlPlane",
@@ -41,7 +42,7 @@ def specified_control_plane(
             issuer=None if spec.training_pods is None else spec.training_pods.issuer,
             vpc=None if network is None else network.vpc,
             kubectl_role=None if kubectl is None else existing.role(kubectl),
-            kubectl_subnets=None if kubectl is None or network is None else [network.accelerator_subnet],
+            kubectl_subnets=[network.accelerator_subnet] if installs and network is not None else None,
             add_on_versions=said.add_on_versions,
         )
     # The specification refuses an EKS cluster that is made in an unknown VPC.

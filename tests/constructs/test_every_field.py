@@ -32,6 +32,7 @@ from create_cluster_model import cluster_resources, violations
 
 from hyperpod_constructs.accounting_database import AccountingDatabase
 from hyperpod_constructs.auto_scaling import AutoScaling
+from hyperpod_constructs.cluster_network import ClusterNetwork
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
 from hyperpod_constructs.eks_control_plane import EksControlPlane
@@ -297,6 +298,19 @@ class TestNetworkInterface:
 
     def test_a_token_passes(self) -> None:
         eks_workers(network_interface_type=Token.as_string({"Ref": "Kind"}))
+
+    def test_interfaces_without_addresses_leave_room(self) -> None:
+        def made(**props: Any) -> HyperPodCluster:
+            where = stack()
+            network = ClusterNetwork(
+                where, "Network", availability_zone_id="usw2-az1", accelerator_subnet_prefix_length=24
+            )
+            groups = [eks_workers(instance_count=4, **props)]
+            return eks_cluster(where, network=network, vpc_subnets=None, instance_groups=groups)
+
+        assert made(network_interface_type="efa-only")
+        with refused("a /24 subnet has 251 usable addresses, the cluster needs 324"):
+            made()
 
 
 class TestOverrideNetwork:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Network
 from math import ceil, log2
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from hyperpod_model.catalog.fact import Fact, UnknownNameError
-from hyperpod_model.catalog.instances import InstanceType, instance_type
+from hyperpod_model.catalog.instances import InstanceType, instance_type, instance_types
 from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES, SUBNET_PREFIX_LENGTHS
 from hyperpod_model.catalog.lustre import GIB_FOR_EACH_NETWORK_INTERFACE
 from hyperpod_model.faults import Fault, Unknown
@@ -201,6 +201,26 @@ def node_addresses(found: InstanceType, orchestrator: Literal["slurm", "eks"]) -
         orchestrator: ``slurm`` or ``eks``.
     """
     return _addresses(found, orchestrator).assuming(because=_BUDGET_NEEDS_A_FIGURE)
+
+
+def addresses_with_efa_only(
+    interfaces: Iterable[tuple[str, str | Unknown | None]], orchestrator: Literal["slurm", "eks"]
+) -> dict[str, int]:
+    """Addresses that one node takes by instance type, where EFA interfaces take none.
+
+    Args:
+        interfaces: Instance type and kind of the EFA interfaces of each group. A type that any group has with
+            interfaces of another kind is left out, and so counts with all its addresses.
+        orchestrator: ``slurm`` or ``eks``.
+    """
+    kinds: dict[str, set[str | Unknown | None]] = {}
+    for type_name, kind in interfaces:
+        kinds.setdefault(type_name, set()).add(kind)
+    listed = instance_types()
+    saving = [name for name, said in kinds.items() if said == {"efa-only"} and name in listed]
+    if orchestrator == "slurm":
+        return dict.fromkeys(saving, 1)
+    return {name: listed[name].max_pods.assuming(because=_BUDGET_NEEDS_A_FIGURE) + 1 for name in saving}
 
 
 def _addresses(found: InstanceType, orchestrator: Literal["slurm", "eks"]) -> Fact[int]:

@@ -101,7 +101,8 @@ class EksSpec(SpecModel):
         default=None,
         description=(
             "ID of the existing EKS cluster's own security group, which gets the rules between control "
-            "plane and nodes. By default the rules are yours to make."
+            "plane and nodes. Required to install dependency_chart from network.vpc_id. By default the rules "
+            "are yours to make."
         ),
         json_schema_extra={"pattern": f"^{names.SECURITY_GROUP_ID.pattern}$"},
     )

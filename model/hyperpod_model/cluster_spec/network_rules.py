@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.catalog.names import NameRule
 from hyperpod_model.checks.addresses import (
     PUBLIC_SUBNET_PREFIX_LENGTH,
+    addresses_with_efa_only,
     check_address_budget,
     file_system_addresses,
 )
@@ -195,7 +196,9 @@ def _check_addresses(spec: ClusterSpec, network: NetworkSpec) -> list[Fault]:
         orchestrator=spec.orchestrator,
         prefix_length=length,
         other_addresses=others,
-        addresses_per_node=_with_efa_only(groups, spec.orchestrator),
+        addresses_per_node=addresses_with_efa_only(
+            ((type_name, interface) for _, type_name, _, interface in groups), spec.orchestrator
+        ),
     )
     return [fault._replace(path=("network", path)) for fault in faults]
 
@@ -205,7 +208,7 @@ def _groups_in_the_subnet(spec: ClusterSpec) -> Iterator[tuple[Any, Any, Any, An
     groups: list[Any] = list(spec.instance_groups)
     groups += spec.restricted_instance_groups if known(spec.restricted_instance_groups) else ()
     for group in groups:
-        if not known(group) or group.override_subnet_ids is not None:
+        if not known(group) or _is_elsewhere(group, spec.network):
             continue
         types = getattr(group, "named_instance_types", (group.instance_type,))
         interface = getattr(group, "network_interface_type", None)
@@ -213,24 +216,16 @@ def _groups_in_the_subnet(spec: ClusterSpec) -> Iterator[tuple[Any, Any, Any, An
             yield group.name, max(types, key=_most_addresses), group.instance_count, interface
 
 
+def _is_elsewhere(group: Any, network: NetworkSpec) -> bool:
+    own: Any = group.override_subnet_ids
+    if own is None:
+        return False
+    return not known(own) or network.subnet_ids is None or network.subnet_ids[0] not in own
+
+
 def _most_addresses(type_name: str) -> int:
     found = instance_types().get(type_name)
     return 0 if found is None else found.eks_addresses.assuming(because=_BUDGET_NEEDS_A_FIGURE)
-
-
-def _with_efa_only(
-    groups: list[tuple[Any, Any, Any, Any]], orchestrator: Literal["slurm", "eks"]
-) -> dict[str, int]:
-    """Addresses of nodes whose EFA interfaces have none, for types that no group has in the other way."""
-    kinds: dict[str, set[Any]] = {}
-    for _, type_name, _, interface in groups:
-        kinds.setdefault(type_name, set()).add(interface)
-    saving = [name for name, said in kinds.items() if said == {"efa-only"} and name in instance_types()]
-    if orchestrator == "slurm":
-        return dict.fromkeys(saving, 1)
-    return {
-        name: instance_types()[name].max_pods.assuming(because=_BUDGET_NEEDS_A_FIGURE) + 1 for name in saving
-    }
 
 
 def _check_ids(ids: Any, rule: NameRule, path: FaultPath) -> list[Fault]:

@@ -7,6 +7,7 @@ import pytest
 from hyperpod_model.catalog.instances import instance_type
 from hyperpod_model.catalog.limits import RESERVED_SUBNET_ADDRESSES
 from hyperpod_model.checks.addresses import (
+    addresses_with_efa_only,
     bottom_subnet,
     check_address_budget,
     check_subnet_ranges,
@@ -207,3 +208,18 @@ def test_a_range_with_host_bits_is_refused_with_the_range_around_it() -> None:
 def test_no_range_larger_than_the_largest_is_proposed(vpc_cidr: str, way_out: str) -> None:
     (fault,) = check_subnet_ranges(vpc_cidr=vpc_cidr, prefix_lengths={"a": 16, "b": 24})
     assert fault.message.endswith(f"addresses; {way_out}")
+
+
+def test_interfaces_without_addresses_leave_one_for_the_node() -> None:
+    assert addresses_with_efa_only([(P5[1], "efa-only")], "slurm") == {P5[1]: 1}
+    pods = instance_type(P5[1]).max_pods.assuming(because="a test compares with it")
+    assert addresses_with_efa_only([(P5[1], "efa-only")], "eks") == {P5[1]: pods + 1}
+
+
+@pytest.mark.parametrize("other", [None, "efa", UNKNOWN])
+def test_another_group_of_the_type_keeps_all_its_addresses(other: Any) -> None:
+    assert addresses_with_efa_only([(P5[1], "efa-only"), (P5[1], other)], "slurm") == {}
+
+
+def test_a_type_that_nobody_lists_has_no_figure() -> None:
+    assert addresses_with_efa_only([("ml.p9.48xlarge", "efa-only")], "eks") == {}

@@ -270,6 +270,14 @@ def test_region_may_be_left_to_the_credentials_in_python_only(faults_in: Faults)
             r"a /26 subnet has 59 usable addresses",
         ),
         (
+            existing().replace("vpc_id", "subnet_cidr: 10.0.0.0/26\n  vpc_id")
+            + "    override_subnet_ids: [subnet-0123456789abcdef0]\n"
+            + "    override_security_group_ids: [sg-01234567]\n",
+            "network.subnet_cidr",
+            4,
+            r"a /26 subnet has 59 usable addresses",
+        ),
+        (
             existing().replace("vpc_id", "subnet_cidr: ten\n  vpc_id"),
             "network.subnet_cidr",
             4,

@@ -310,6 +310,14 @@ def test_the_usual_eks_cluster() -> None:
             "eks.kubectl_role_arn",
             r"is required to install dependency_chart in the existing EKS cluster",
         ),
+        (
+            in_eks(
+                existing(("installed: true", f"oci_uri: {OCI}\n    version: 0.1.0")),
+                f"kubectl_role_arn: {ROLE}",
+            ),
+            "eks.cluster_security_group_id",
+            r"is required to install dependency_chart from the VPC of network\.vpc_id",
+        ),
         # pods
         (
             new(("namespace: kubeflow", "namespace: Kube_flow")),
