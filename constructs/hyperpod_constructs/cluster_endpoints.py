@@ -26,6 +26,7 @@ from hyperpod_model.catalog.endpoints import (
     required_endpoints,
 )
 from hyperpod_model.catalog.fact import UnknownNameError
+from hyperpod_model.catalog.iam import ECR_ACTIONS, scoped, unscoped
 from hyperpod_model.catalog.ports import HTTPS
 from hyperpod_model.faults import Fault
 
@@ -38,7 +39,7 @@ _ORCHESTRATORS = ("slurm", "eks")
 
 @jsii.implements(ec2.IConnectable)
 class ClusterEndpoints(Construct):
-    """Every VPC endpoint that an orchestrator needs, each with a policy as narrow as its service takes.
+    """Every VPC endpoint that an orchestrator needs, with a policy where the service is known to take one.
 
     Interface endpoints have private DNS on, so that nodes find them under the services' usual names. They
     share a security group that admits TCP 443 from the clients' ranges and opens nothing by itself.
@@ -46,8 +47,9 @@ class ClusterEndpoints(Construct):
     - S3 (a gateway endpoint): buckets of this account; the few buckets of AWS that nodes read, such as that
       of ECR's image layers, with the one action they need; and buckets named by ``allow_bucket``. Nothing on
       a node reaches another account's bucket, with whosever credentials.
-    - ECR and the other services: callers of this account only, whatever they ask for. Images stand in
-      accounts of AWS, so a repository cannot be pinned.
+    - ECR: callers of this account, who pull images from anywhere, since those of EKS and HyperPod stand in
+      accounts of AWS, and push them to this account's repositories only. Lambda: functions of this account.
+    - The other services: callers of this account only, whatever they ask for.
     - STS as well. On EKS it also takes the unsigned call with which IRSA begins, for roles of this account.
     - Services that are not known to take a policy (ssmmessages, ec2messages, eks-auth) have none.
 
@@ -217,16 +219,28 @@ class ClusterEndpoints(Construct):
     def _account_policy(self, found: Endpoint) -> dict[str, Any] | None:
         if found.policy == "none":
             return None
+        own = self._own_resources(found)
         statements: list[dict[str, Any]] = [
             {
                 "Sid": "OwnCallers",
                 "Effect": "Allow",
                 "Principal": "*",
                 "Action": f"{found.action_prefix}:*",
-                "Resource": "*",
+                "Resource": "*" if own is None else own,
                 "Condition": {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
             }
         ]
+        if found.policy == "registry":
+            statements.append(
+                {
+                    "Sid": "ImagesOfOthers",
+                    "Effect": "Allow",
+                    "Principal": "*",
+                    "Action": [*unscoped(ECR_ACTIONS), *scoped(ECR_ACTIONS, "repository")],
+                    "Resource": "*",
+                    "Condition": {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
+                }
+            )
         if found.policy == "token_service" and self._orchestrator == "eks":
             statements.append(
                 {
@@ -238,6 +252,13 @@ class ClusterEndpoints(Construct):
                 }
             )
         return {"Version": "2012-10-17", "Statement": statements}
+
+    @staticmethod
+    def _own_resources(found: Endpoint) -> str | None:
+        """What a policy names in place of everything, for services that carry data to other accounts."""
+        kinds = {"registry": "ecr", "functions": "lambda"}
+        service = kinds.get(found.policy)
+        return None if service is None else f"arn:{Aws.PARTITION}:{service}:*:{Aws.ACCOUNT_ID}:*"
 
     def _name_tag(self, suffix: str) -> list[CfnTag]:
         return [CfnTag(key="Name", value=f"{self.node.path}/{suffix}")]

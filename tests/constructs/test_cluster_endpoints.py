@@ -66,6 +66,7 @@ def _request(call: BootCall, *, account: str = ACCOUNT) -> Request:
         "own_bucket": "arn:aws:s3:::sagemaker-scripts",
         "own_object": "arn:aws:s3:::sagemaker-scripts/on_create.sh",
         "own_role": f"arn:aws:iam::{account}:role/pods",
+        "own_function": f"arn:aws:lambda:{REGION}:{account}:function:Kubectl",
         "foreign_repository": f"arn:aws:ecr:{REGION}:602401143452:repository/eks/pause",
     }
     resource = resources.get(call.resource)
@@ -120,6 +121,36 @@ def test_callers_of_other_accounts_pass_no_interface_endpoint_with_a_policy(
     endpoints = _endpoints(templates["eks"])
     for service in call.endpoints:
         assert _verdict(endpoints[service], _request(call, account=FOREIGN)) == "silent"
+
+
+PUSHES = [
+    "ecr:PutImage",
+    "ecr:InitiateLayerUpload",
+    "ecr:UploadLayerPart",
+    "ecr:CompleteLayerUpload",
+    "ecr:SetRepositoryPolicy",
+]
+
+
+@pytest.mark.parametrize("service", ["ecr.api", "ecr.dkr"])
+@pytest.mark.parametrize("action", PUSHES)
+@pytest.mark.parametrize(("owner", "verdict"), [(ACCOUNT, "allow"), (FOREIGN, "silent")])
+def test_images_are_pushed_to_registries_of_this_account_only(
+    templates: dict[str, dict[str, Any]], service: str, action: str, owner: str, verdict: str
+) -> None:
+    resource = f"arn:aws:ecr:{REGION}:{owner}:repository/anything"
+    request = Request(action, resource, {"aws:PrincipalAccount": ACCOUNT})
+    assert _verdict(_endpoints(templates["eks"])[service], request) == verdict
+
+
+@pytest.mark.parametrize("kind", ["function", "layer"])
+@pytest.mark.parametrize(("owner", "verdict"), [(ACCOUNT, "allow"), (FOREIGN, "silent")])
+def test_functions_of_other_accounts_are_not_invoked(
+    templates: dict[str, dict[str, Any]], kind: str, owner: str, verdict: str
+) -> None:
+    resource = f"arn:aws:lambda:{REGION}:{owner}:{kind}:anything"
+    request = Request("lambda:InvokeFunction", resource, {"aws:PrincipalAccount": ACCOUNT})
+    assert _verdict(_endpoints(templates["eks"])["lambda"], request) == verdict
 
 
 @pytest.mark.parametrize("action", ["s3:GetObject", "s3:PutObject", "s3:ListBucket"])

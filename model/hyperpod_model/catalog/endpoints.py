@@ -20,8 +20,9 @@ class Endpoint(NamedTuple):
         kind: ``Gateway`` or ``Interface``.
         required_by: Orchestrators that do not work without it; empty where it is for some set-ups only.
         policy: What its policy can say: ``buckets`` pins buckets, ``account`` pins the caller's account,
-            ``token_service`` is the same with room for web identities, ``none`` where no policy is known to
-            be taken.
+            ``registry`` also the repositories that are written, ``functions`` the functions,
+            ``token_service`` is ``account`` with room for web identities, ``none`` where no policy is known
+            to be taken.
         purpose: What it is for.
         action_prefix: Service prefix of its IAM actions, such as ``ecr``.
     """
@@ -29,7 +30,7 @@ class Endpoint(NamedTuple):
     service: str
     kind: Literal["Gateway", "Interface"]
     required_by: tuple[str, ...]
-    policy: Literal["buckets", "account", "token_service", "none"]
+    policy: Literal["buckets", "account", "registry", "functions", "token_service", "none"]
     purpose: str
     action_prefix: str
 
@@ -67,8 +68,8 @@ class BootCall(NamedTuple):
     Attributes:
         action: IAM action, such as ``ecr:BatchGetImage``.
         endpoints: Services of the endpoints that carry it.
-        resource: ``own_bucket``, ``own_object``, ``own_role``, ``foreign_repository``, the name of an
-            AWS-owned bucket, or ``any``.
+        resource: ``own_bucket``, ``own_object``, ``own_role``, ``own_function``, ``foreign_repository``, the
+            name of an AWS-owned bucket, or ``any``.
         orchestrators: Where it is made.
         caller: ``execution_role``, ``installer`` (both roles of the account), ``presigned`` (a URL that AWS
             signed) or ``nobody`` (an unsigned request).
