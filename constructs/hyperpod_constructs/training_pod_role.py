@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aws_cdk import ArnFormat, Aws, CfnJson, Duration, Stack, Token
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 
 _OIDC_PROVIDER = "OidcProvider"
+_TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
+_WIDE = re.compile(r"[*?]|\$\{")
+_WIDE_OR_DELIMITER = re.compile(r"[*?:]|\$\{")
 
 
 class TrainingPodRole(RoleWithAttachedPermissions):
@@ -103,6 +107,9 @@ class TrainingPodRole(RoleWithAttachedPermissions):
             [
                 *check_kind(control_plane, EKS_CLUSTER, (where, "control_plane"), required=True),
                 *_check_pods(where, namespace, service_account, checkpoint_bucket, tiered),
+                *_check_literal_parts(
+                    where, "control_plane", getattr(control_plane, "cluster_arn", None), _WIDE
+                ),
             ]
         )
         self._become(
@@ -284,6 +291,9 @@ def _check_pods(
             )
         ],
     ]
+    for argument, name in (("namespace", namespace), ("service_account", service_account)):
+        if isinstance(name, str) and Token.is_unresolved(name):
+            faults += _check_literal_parts(where, argument, name, _WIDE_OR_DELIMITER)
     if tiered and checkpoint_bucket is None:
         faults.append(
             Fault(
@@ -293,6 +303,20 @@ def _check_pods(
             )
         )
     return faults
+
+
+def _check_literal_parts(where: str, argument: str, value: Any, wide: re.Pattern[str]) -> list[Fault]:
+    """Check what is known of a value that holds tokens: a policy variable stands for what the caller says."""
+    found = wide.search(_TOKEN.sub("", value)) if isinstance(value, str) else None
+    if found is None:
+        return []
+    return [
+        Fault(
+            (where, argument),
+            f"must not have '{found[0]}', got '{value}'; wildcards and policy variables would trust whoever "
+            "matches, so name one",
+        )
+    ]
 
 
 def _check_issuer(where: str, issuer: str | None, control_plane: EksCluster | None) -> list[Fault]:

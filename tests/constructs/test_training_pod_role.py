@@ -550,3 +550,31 @@ def test_feature_flags_change_nothing(env: Environment | None) -> None:
         return template_of(stack)
 
     assert build({}) == build(recommended_feature_flags())
+
+
+@pytest.mark.parametrize("door", [TrainingPodRole, TrainingPodRole.irsa])
+@pytest.mark.parametrize("argument", ["namespace", "service_account"])
+@pytest.mark.parametrize("written", ["${aws:PrincipalTag/team}", "*", "?", ":"])
+def test_refuses_what_widens_a_name_that_ends_in_a_token(door: Any, argument: str, written: str) -> None:
+    stack = Stack(App(), "Training")
+    name = f"{written}{CfnParameter(stack, 'Name').value_as_string}"
+    plane: Any = ControlPlane()
+    with pytest.raises(InvalidInputError, match=rf"Training/Role\.{argument}: must not have"):
+        door(stack, "Role", control_plane=plane, **{**PODS, argument: name})
+
+
+def test_refuses_a_cluster_that_stands_for_any() -> None:
+    stack = Stack(App(), "Training")
+    cluster: Any = eks.Cluster.from_cluster_attributes(
+        stack, "Eks", cluster_name="${aws:RequestTag/eks-cluster-name}"
+    )
+    with pytest.raises(InvalidInputError, match=r"Training/Role\.control_plane: must not have"):
+        TrainingPodRole(stack, "Role", control_plane=cluster, **PODS)
+
+
+def test_takes_names_that_begin_with_a_token() -> None:
+    stack = Stack(App(), "Training")
+    plane: Any = ControlPlane()
+    name = f"{CfnParameter(stack, 'Name').value_as_string}-team"
+    TrainingPodRole(stack, "Role", control_plane=plane, namespace=name, service_account="trainer")
+    assert f"{trust_of(template_of(stack), 'Role')}".count("name-Name-team") == 1
