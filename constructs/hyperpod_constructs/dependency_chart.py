@@ -66,10 +66,12 @@ class DependencyChart:
             values: Values for the chart. Default: the chart's own.
 
         Raises:
-            InvalidInputError: If the folder is no chart, or lacks sub-charts that its ``Chart.yaml`` names.
+            InvalidInputError: If the folder is no chart, lacks sub-charts that its ``Chart.yaml`` names, or
+                has symbolic links to files elsewhere, which could be packed as well.
         """
         path = Path(folder)
         content = _chart_yaml(path)
+        _refuse_links_to_elsewhere(path)
         dependencies = _dependencies(content)
         present = _sub_charts(path)
         absent = [name for name in dependencies if not present(name)]
@@ -186,6 +188,24 @@ def _chart_yaml(folder: Path) -> dict[str, Any]:
         _refuse("folder", f"has '{path}' without name and version; use {_WHERE_FROM}")
     found: dict[str, Any] = content
     return found
+
+
+def _refuse_links_to_elsewhere(folder: Path) -> None:
+    root = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        if not path.is_symlink():
+            continue
+        try:
+            inside = path.resolve().is_relative_to(root)
+        except RuntimeError:
+            # A loop of links leads nowhere.
+            inside = False
+        if not inside:
+            _refuse(
+                "folder",
+                f"has the symbolic link '{path.relative_to(folder).as_posix()}' to '{path.readlink()}', and "
+                "what lies outside the folder must not be packed with it; put a copy there",
+            )
 
 
 def _dependencies(content: Mapping[str, Any]) -> list[str]:

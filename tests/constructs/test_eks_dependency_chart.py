@@ -230,7 +230,9 @@ def test_links_that_lead_out_of_the_folder_are_refused(tmp_path: Path, target: s
     (folder / "templates").mkdir()
     link = folder / "templates" / "loop"
     link.symlink_to(target if target != "../secret" else "../../secret")
-    with pytest.raises(InvalidInputError, match=r"dependency chart: folder: has the symbolic link 'templates/loop'"):
+    with pytest.raises(
+        InvalidInputError, match=r"dependency chart: folder: has the symbolic link 'templates/loop'"
+    ):
         DependencyChart.from_folder(folder)
 
 
