@@ -105,8 +105,11 @@ class GroupIdentity:
 
     @property
     def is_resource(self) -> bool:
-        """Whether the group is a resource of this app, not one imported by a literal id."""
-        return isinstance(self._target, CfnResource)
+        """Whether the group is a resource of this app, all of whose rules can be seen here.
+
+        It is none if imported, and none if another resource makes it, as an EKS cluster does.
+        """
+        return isinstance(self._target, CfnResource) and _type_of(self._target) == _GROUP_TYPE
 
     @property
     def resource(self) -> CfnResource | None:

@@ -706,6 +706,19 @@ def test_a_choice_of_an_imported_efa_file_system_group_is_recognized(imported: s
         app.synth()
 
 
+def test_the_group_that_eks_makes_is_no_group_of_this_app() -> None:
+    stack = _stack()
+    group = _group(stack)
+    cluster = CfnResource(stack, "Eks", type="AWS::EKS::Cluster")
+    made_by_eks = ec2.SecurityGroup.from_security_group_id(
+        stack, "FileSystem", cluster.get_att("ClusterSecurityGroupId").to_string()
+    )
+    group.allow_efa_lustre(made_by_eks)
+    Annotations.from_stack(stack).has_warning(
+        "/Network/Efa", Match.string_like_regexp("imported security group of 'Network/FileSystem'")
+    )
+
+
 def test_an_imported_efa_file_system_group_leaves_a_warning() -> None:
     stack = _stack()
     group = _group(stack)
