@@ -23,6 +23,7 @@ from hyperpod_constructs.accepted_findings import (
     together,
     wildcards,
 )
+from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.eks_operators import EksOperators
 from hyperpod_constructs.training_pod_role import TrainingPodRole
@@ -45,6 +46,16 @@ def _driver_permissions(statement: Mapping[str, Any], _wildcard: str) -> str | N
     return (
         "the driver looks file systems up by id, which it learns from volumes; it reads only"
         if reads
+        else None
+    )
+
+
+def _scaled_clusters(statement: Mapping[str, Any], wildcard: str) -> str | None:
+    own = "aws:ResourceAccount" in statement.get("Condition", {}).get("StringEquals", {})
+    return (
+        "a cluster gets its id after its role, so the policy names the account's clusters; it adds and "
+        "deletes nodes only"
+        if own and wildcard.endswith(":cluster/*")
         else None
     )
 
@@ -104,6 +115,7 @@ def _kubectl_function(function: IConstruct) -> Iterator[tuple[str, str]]:
 
 EKS_OWNERS: dict[type, dict[type, Findings]] = {
     TrainingPodRole: {iam.CfnManagedPolicy: wildcards(_pod_permissions)},
+    AutoscalingRole: {iam.CfnManagedPolicy: wildcards(_scaled_clusters)},
     EksOperators: {
         iam.CfnRole: _operator_role,
         iam.CfnManagedPolicy: wildcards(_driver_permissions),

@@ -68,6 +68,32 @@ def test_every_acknowledgement_meets_a_finding_and_every_error_an_acknowledgemen
         assert len(one.reason) > 30, one.id
 
 
+def test_the_role_of_autoscaling_is_accepted_and_what_others_add_to_it_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    text = (CLUSTERS / "llm-train-eks.yaml").read_text(encoding="utf-8")
+    file.write_text(f"{text}\nauto_scaling: {{mode: Enable}}\n", encoding="utf-8")
+
+    def of_the_role(folder: Path, *, widened: bool) -> set[str]:
+        app = App(outdir=str(folder))
+        stack = HyperPodStack(app, "HyperPodStack", spec=load_cluster(file).spec)
+        if widened:
+            role = stack.node.find_child("AutoscalingRole")
+            assert isinstance(role, iam.Role)
+            role.add_to_principal_policy(iam.PolicyStatement(actions=["sagemaker:*"], resources=["*"]))
+        acknowledge_known_findings(stack)
+        acknowledge_upload_handler(stack)
+        found = findings(report_of(app), "violations")
+        return {
+            id.split("::", 1)[1] for path, id in found if path.startswith("HyperPodStack/AutoscalingRole")
+        }
+
+    assert of_the_role(tmp_path / "own", widened=False) == set()
+    assert {
+        "AwsSolutions-IAM5[Action::sagemaker:*]",
+        "AwsSolutions-IAM5[Resource::*]",
+    } <= of_the_role(tmp_path / "widened", widened=True)
+
+
 def test_what_others_add_stays_a_finding(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path))
     stack = Stack(app, "S", env=ENV)
