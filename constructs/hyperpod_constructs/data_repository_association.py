@@ -16,6 +16,7 @@ from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
 from hyperpod_constructs.locked_bucket import LockedBucket
 from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
 from hyperpod_constructs.role_identity import deployed_stack
+from hyperpod_constructs.security_group_rules import reference_target
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.iam import bucket_key_via_service
 from hyperpod_model.catalog.lustre import (
@@ -110,6 +111,8 @@ class DataRepositoryAssociation(Construct):
         refuse_arguments(self._label, kinds)
         plain = bucket.bucket if isinstance(bucket, CheckpointBucket) else bucket
         locked = self._lock_of(plain)
+        if locked is not None:
+            plain = locked.bucket
         guarded = locked is not None or isinstance(bucket, CheckpointBucket)
         found = check_data_repository(
             file_system_path=known(file_system_path),
@@ -172,23 +175,31 @@ class DataRepositoryAssociation(Construct):
         return self.association.attr_association_id
 
     def _lock_of(self, bucket: s3.IBucket) -> LockedBucket | None:
-        """The lock that a bucket is part of, also where somebody took the bucket out of its construct."""
-        for scope in reversed(bucket.node.scopes):
-            if not isinstance(scope, LockedBucket):
-                continue
-            if not isinstance(scope.node.scope, CheckpointBucket):
-                refuse_arguments(
-                    self._label,
-                    [
-                        Fault(
-                            ("bucket",),
-                            f"must not be '{bucket.node.path}': what lies in it runs as root on every node, "
-                            "and files are no lifecycle scripts; use another bucket",
-                        )
-                    ],
-                )
-            return scope
-        return None
+        """The lock that a bucket is part of, also where somebody took the bucket out or imported it again."""
+        around = [scope for scope in reversed(bucket.node.scopes) if isinstance(scope, LockedBucket)]
+        if not around:
+            around = [
+                other
+                for other in self.node.root.node.find_all()
+                if isinstance(other, LockedBucket)
+                # Not one whose arguments were refused.
+                and hasattr(other, "bucket")
+                and _is_import_of(other.bucket, bucket)
+            ]
+        if not around:
+            return None
+        if not isinstance(around[0].node.scope, CheckpointBucket):
+            refuse_arguments(
+                self._label,
+                [
+                    Fault(
+                        ("bucket",),
+                        f"must not be '{bucket.node.path}': what lies in it runs as root on every node, "
+                        "and files are no lifecycle scripts; use another bucket",
+                    )
+                ],
+            )
+        return around[0]
 
     def _links_of_the_same_file_system(self) -> list[Link]:
         file_system_id = self.file_system.file_system_id
@@ -258,6 +269,17 @@ class DataRepositoryAssociation(Construct):
             return False
         own_key = file_system.key
         return key is None or own_key is None or own_key.node.path != key.node.path
+
+
+def _is_import_of(made: s3.IBucket, bucket: s3.IBucket) -> bool:
+    resource = reference_target(made.bucket_name)
+    targets = (reference_target(bucket.bucket_name), reference_target(bucket.bucket_arn))
+    if resource is None:
+        return False
+    if any(target is not None and target.node.path == resource.node.path for target in targets):
+        return True
+    name = resource.bucket_name if isinstance(resource, s3.CfnBucket) else None
+    return name is not None and bool(name == bucket.bucket_name)
 
 
 def _each_known(events: Sequence[str]) -> Sequence[object]:

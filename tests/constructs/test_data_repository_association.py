@@ -280,6 +280,42 @@ def test_the_lock_is_found_where_somebody_took_the_bucket_out() -> None:
     assert _denied(stack, checkpoints, _role_of(stack, file_system)) == {"write", "delete"}
 
 
+def _by_name(stack: Stack, bucket: s3.IBucket) -> s3.IBucket:
+    return s3.Bucket.from_bucket_name(stack, "Alias", bucket.bucket_name)
+
+
+def _by_arn(stack: Stack, bucket: s3.IBucket) -> s3.IBucket:
+    return s3.Bucket.from_bucket_attributes(stack, "Alias", bucket_arn=bucket.bucket_arn)
+
+
+@pytest.mark.parametrize("alias", [_by_name, _by_arn])
+def test_the_lock_is_found_behind_an_import_of_the_bucket(alias: Any) -> None:
+    stack = _stack()
+    checkpoints, scripts = CheckpointBucket(stack, "Checkpoints"), LifecycleScripts(stack, "Scripts")
+    with pytest.raises(InvalidInputError, match="must be empty for a bucket that lists its writers"):
+        _link(stack, bucket=alias(stack, checkpoints.bucket), export_events=ALL)
+    stack.node.try_remove_child("Alias")
+    with pytest.raises(InvalidInputError, match="runs as root on every node"):
+        _link(stack, "Second", file_system=_file_system(stack, "Other"), bucket=alias(stack, scripts.bucket))
+
+
+def test_the_lock_is_found_behind_a_name_written_twice() -> None:
+    stack = _stack()
+    CheckpointBucket(stack, "Checkpoints", bucket_name="sagemaker-checkpoints")
+    imported = s3.Bucket.from_bucket_name(stack, "Alias", "sagemaker-checkpoints")
+    with pytest.raises(InvalidInputError, match="must be empty for a bucket that lists its writers"):
+        _link(stack, bucket=imported, export_events=ALL)
+
+
+def test_an_import_of_the_bucket_is_let_in_like_the_bucket() -> None:
+    found = []
+    for alias in (lambda stack, bucket: bucket, _by_name):
+        stack = _stack()
+        _link(stack, bucket=alias(stack, CheckpointBucket(stack, "Checkpoints").bucket))
+        found.append(Template.from_stack(stack).to_json())
+    assert found[0] == found[1]
+
+
 def test_the_bucket_of_lifecycle_scripts_is_refused() -> None:
     stack = _stack()
     scripts = LifecycleScripts(stack, "Scripts")
