@@ -23,6 +23,7 @@ from hyperpod_model.catalog.add_ons import (
     CHART_RELEASE,
     CHART_REPOSITORY,
 )
+from hyperpod_model.catalog.names import CHART_VERSION
 from hyperpod_model.faults import Fault
 
 CHART_COMPONENTS_WARNING = "hyperpod:DependencyChart.components"
@@ -98,16 +99,19 @@ class DependencyChart:
             uri: Such as ``oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-helm-chart``. Its last
                 part must be the name of the chart, as ``helm push`` sees to. Private ECR repositories of
                 the account work; others must let anybody pull.
-            version: Exact version, so that every deployment installs the same.
+            version: Exact version, never a range, so that every deployment installs the same as long as the
+                registry lets nobody overwrite it.
             values: Values for the chart. Default: the chart's own.
 
         Raises:
-            InvalidInputError: If the location is none or the version is missing.
+            InvalidInputError: If the location is none, or the version is missing or a range.
         """
         if not isinstance(uri, str) or not (Token.is_unresolved(uri) or uri.startswith("oci://")):
             _refuse("uri", f"must begin with oci://, got {uri!r}")
-        if not isinstance(version, str) or not version.strip():
-            _refuse("version", f"must be the version of the chart, such as '0.1.0', got {version!r}")
+        if not isinstance(version, str) or not (
+            Token.is_unresolved(version) or CHART_VERSION.matches(version)
+        ):
+            _refuse("version", f"must be {CHART_VERSION.in_words}, got {version!r}")
         return cls(
             folder=None,
             uri=uri,

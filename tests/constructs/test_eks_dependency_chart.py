@@ -206,15 +206,38 @@ def test_the_whole_chart_leaves_none(tmp_path: Path) -> None:
 def test_a_registry_needs_its_scheme_and_a_version() -> None:
     with pytest.raises(InvalidInputError, match="uri: must begin with oci://, got 'https://x/y'"):
         DependencyChart.from_oci("https://x/y", version="1")
-    for version in ("", " ", None):
-        with pytest.raises(InvalidInputError, match="version: must be the version of the chart"):
+    for version in (
+        "",
+        " ",
+        None,
+        "1",
+        "1.2",
+        "^1.2.3",
+        ">=0.0.0",
+        "1.x",
+        "*",
+        "latest",
+        "0.1.0 || 9",
+        "0.1.0\n",
+    ):
+        with pytest.raises(InvalidInputError, match="version: must be one exact version"):
             DependencyChart.from_oci("oci://x/y", version=version)  # type: ignore[arg-type]
 
 
 def test_a_registry_may_be_known_at_deployment_only() -> None:
     app = App()
     parameter = CfnParameter(Stack(app, "Other"), "Registry")
-    assert not DependencyChart.from_oci(parameter.value_as_string, version="1").is_installed
+    assert not DependencyChart.from_oci(parameter.value_as_string, version="1.0.0").is_installed
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "v1.2.3", "1.2.3-rc.1", "1.2.3+build.5"])
+def test_a_version_is_exact(version: str) -> None:
+    assert not DependencyChart.from_oci("oci://x/y", version=version).is_installed
+
+
+def test_a_version_may_be_known_at_deployment_only() -> None:
+    parameter = CfnParameter(Stack(App(), "Other"), "Version")
+    assert not DependencyChart.from_oci("oci://x/y", version=parameter.value_as_string).is_installed
 
 
 def test_to_vouch_for_it_installs_nothing() -> None:

@@ -70,6 +70,9 @@ MOUNT_PATH = _rule("mount_path")
 BUCKET = _rule("bucket")
 KUBERNETES_NAMESPACE = _rule("kubernetes_namespace")
 KUBERNETES_SERVICE_ACCOUNT = _rule("kubernetes_service_account")
+CHART_VERSION = _rule("chart_version")
+"""Of a Helm chart in a registry."""
+
 OIDC_ISSUER = _rule("oidc_issuer")
 """Of an EKS cluster, as condition keys of IAM have it: without ``https://``."""
 

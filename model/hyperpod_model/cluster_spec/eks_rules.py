@@ -238,6 +238,9 @@ def _check_registry(chart: DependencyChartSpec) -> Iterator[Fault]:
         yield Fault(
             (*_CHART_FIELD, "version"), "is required with oci_uri, so that every deployment is the same"
         )
+    elif known(version) and not names.CHART_VERSION.matches(version):
+        message = f"must be {names.CHART_VERSION.in_words}, got {version!r}"
+        yield Fault((*_CHART_FIELD, "version"), message)
 
 
 def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:

@@ -281,6 +281,11 @@ def test_the_usual_eks_cluster() -> None:
         ),
         (new(("    version: 0.1.0\n", "")), "eks.dependency_chart.version", r"is required with oci_uri"),
         (
+            new(("version: 0.1.0", 'version: ">=0.1.0"')),
+            "eks.dependency_chart.version",
+            r"must be one exact version .* got '>=0\.1\.0'",
+        ),
+        (
             new((OCI, "https://example.com/chart")),
             "eks.dependency_chart.oci_uri",
             r"must be oci:// with a reg",
