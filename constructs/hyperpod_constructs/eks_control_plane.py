@@ -33,7 +33,7 @@ from hyperpod_constructs.control_plane_rules import allow_control_plane, allow_k
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.eks_add_ons import EksAddOns
 from hyperpod_constructs.eks_operators import EksOperators, check_operators
-from hyperpod_constructs.operator_places import takes_pods_at_once
+from hyperpod_constructs.operator_places import roles_that_hand_out_none, takes_pods_at_once
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.add_ons import (
@@ -63,6 +63,7 @@ VERSION_WARNING = "hyperpod:EksControlPlane.kubernetesVersion"
 NO_ADMINISTRATORS_WARNING = "hyperpod:EksControlPlane.noAdministrators"
 OPEN_ENDPOINT_WARNING = "hyperpod:EksControlPlane.openEndpoint"
 CHART_ELSEWHERE_WARNING = "hyperpod:EksControlPlane.chartElsewhere"
+NO_POD_IDENTITY_WARNING = "hyperpod:EksControlPlane.noPodIdentity"
 NO_PLACE_WARNING = "hyperpod:EksControlPlane.noPlaceForOperators"
 UNKNOWN_GROUP_WARNING = "hyperpod:EksControlPlane.unknownSecurityGroup"
 
@@ -175,7 +176,8 @@ class EksControlPlaneBase(Construct):
 
         They stand beside this construct, not in it, so that the HyperPod cluster can depend on this one. See
         :class:`EksOperators`. Where no group takes their pods at once, the warning
-        ``hyperpod:EksControlPlane.noPlaceForOperators`` says so.
+        ``hyperpod:EksControlPlane.noPlaceForOperators`` says so. Where an ``ExecutionRole`` of the nodes
+        lacks ``pod_identity_cluster``, they get no credentials: ``hyperpod:EksControlPlane.noPodIdentity``.
 
         Args:
             after: The HyperPod cluster, or several. May be left out where an existing EKS cluster has nodes.
@@ -204,7 +206,7 @@ class EksControlPlaneBase(Construct):
                 )
             )
         self._refuse(faults)
-        self._warn_without_place(waits)
+        self._warn_of_operators(waits)
         parent = self.node.scope if scope is None else scope
         self._installed = EksOperators(
             cast(Construct, parent),
@@ -218,14 +220,23 @@ class EksControlPlaneBase(Construct):
         )
         return self._installed
 
-    def _warn_without_place(self, waits: Sequence[IDependable]) -> None:
+    def _warn_of_operators(self, waits: Sequence[IDependable]) -> None:
         from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
 
+        annotations = Annotations.of(self)
+        clusters = [cluster for cluster in waits if isinstance(cluster, HyperPodCluster)]
+        with_role = [name for name in self.operators if ADD_ONS[name].service_account is not None]
+        unable = roles_that_hand_out_none(clusters)
+        if with_role and unable:
+            annotations.add_warning_v2(
+                NO_POD_IDENTITY_WARNING,
+                f"on nodes with the role {', '.join(map(repr, unable))} {', '.join(with_role)} get no "
+                "credentials; pass the control plane as pod_identity_cluster to ExecutionRole",
+            )
         if self._nodes_may_exist or not self.operators:
             return
-        clusters = [cluster for cluster in waits if isinstance(cluster, HyperPodCluster)]
         if len(clusters) == len(waits) and not any(takes_pods_at_once(cluster) for cluster in clusters):
-            Annotations.of(self).add_warning_v2(
+            annotations.add_warning_v2(
                 NO_PLACE_WARNING,
                 f"{', '.join(self.operators)} find no node when the HyperPod cluster is in service, and "
                 "can fail before one takes them, which undoes the deployment; add an instance group "

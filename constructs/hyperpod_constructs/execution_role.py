@@ -72,6 +72,9 @@ class ExecutionRole(RoleWithAttachedPermissions):
     The trust policy names ``sagemaker.amazonaws.com`` without ``aws:SourceArn`` or ``aws:SourceAccount``:
     whether HyperPod sends them is undocumented, and a condition that never matches stops the cluster.
 
+    Attributes:
+        hands_out_roles: Whether pods on the nodes get roles by EKS Pod Identity.
+
     Args:
         scope: Parent of the construct.
         id: Id within the parent.
@@ -174,6 +177,7 @@ class ExecutionRole(RoleWithAttachedPermissions):
             max_session_duration=max_session_duration,
         )
         self.orchestrator = orchestrator
+        self.hands_out_roles = pod_identity_cluster is not None
         if subnets and security_groups:
             self._allow_network(subnets, security_groups)
         if describe_file_systems:

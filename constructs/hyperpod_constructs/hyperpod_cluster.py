@@ -392,6 +392,11 @@ class HyperPodCluster(HyperPodClusterBase):
         return self._restricted_groups
 
     @property
+    def execution_roles(self) -> tuple[iam.IRole, ...]:
+        """Roles of the nodes: that of the cluster, then those of its groups."""
+        return tuple(self._own_roles)
+
+    @property
     def orchestrator(self) -> Orchestrator:
         """What schedules jobs."""
         return self._orchestrator

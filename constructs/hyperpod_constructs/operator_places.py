@@ -1,11 +1,13 @@
-"""Whether a HyperPod cluster has nodes for the pods of operators when it counts as in service."""
+"""What the pods of operators find on a HyperPod cluster: nodes from the beginning, and credentials."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.tokens import known
 from hyperpod_model.faults import UNKNOWN
 
@@ -30,6 +32,25 @@ def takes_pods_at_once(cluster: HyperPodCluster) -> bool:
     assert isinstance(resource, sagemaker.CfnCluster)
     waits_for_all = resource.node_provisioning_mode is None
     return any(_takes_pods(cluster, group, waits_for_all=waits_for_all) for group in cluster.instance_groups)
+
+
+def roles_that_hand_out_none(clusters: Iterable[HyperPodCluster]) -> list[str]:
+    """Paths of the nodes' roles with which the Pod Identity agent gets no credentials for pods.
+
+    The agent calls ``eks-auth:AssumeRoleForPodIdentity`` with the role of its node, whoever's association it
+    is. Source: EKS user guide, pod-id-agent-setup. Only an ``ExecutionRole`` is known.
+
+    Args:
+        clusters: Clusters on EKS.
+    """
+    return sorted(
+        {
+            role.node.path
+            for cluster in clusters
+            for role in cluster.execution_roles
+            if isinstance(role, ExecutionRole) and not role.hands_out_roles
+        }
+    )
 
 
 def _takes_pods(cluster: HyperPodCluster, group: InstanceGroup, *, waits_for_all: bool) -> bool:

@@ -44,6 +44,7 @@ cluster = HyperPodCluster(
         orchestrator="eks",
         subnets=[network.accelerator_subnet],
         security_groups=[nodes],
+        pod_identity_cluster=control_plane,
     ),
     instance_groups=[
         InstanceGroup(name="system", instance_type="ml.m5.2xlarge", instance_count=2, min_instance_count=2),

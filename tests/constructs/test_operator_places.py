@@ -1,4 +1,4 @@
-"""Whether the pods of operators find a node once a HyperPod cluster is in service."""
+"""Whether the pods of operators find a node once a HyperPod cluster is in service, and credentials on it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, CfnParameter, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match
 
@@ -55,11 +56,26 @@ def _existing(stack: Stack, _network: ClusterNetwork) -> EksControlPlaneBase:
     )
 
 
-def _warnings(groups: list[InstanceGroup], *, control_plane: Any = _made, **options: Any) -> list[str]:
+def _warnings(
+    groups: list[InstanceGroup],
+    *,
+    control_plane: Any = _made,
+    name: str = "noPlaceForOperators",
+    pod_identity: bool = False,
+    **options: Any,
+) -> list[str]:
     stack = Stack(App(), "Training")
     if options.pop("late", False):
         least = CfnParameter(stack, "Least", type="Number").value_as_number
         groups = [*groups, _system(min_instance_count=least)]
+    if (other := options.pop("other_role", None)) is not None:
+        role = iam.Role.from_role_arn(stack, "Other", other)
+        theirs: dict[str, Any] = {
+            "instance_type": "ml.m5.2xlarge",
+            "instance_count": 1,
+            "execution_role": role,
+        }
+        groups = [*groups, InstanceGroup(name="theirs", **theirs)]
     network = ClusterNetwork(
         stack, "Network", availability_zone_id=ZONES[0], control_plane_availability_zone_ids=ZONES
     )
@@ -78,14 +94,13 @@ def _warnings(groups: list[InstanceGroup], *, control_plane: Any = _made, **opti
             orchestrator="eks",
             subnets=[network.accelerator_subnet],
             security_groups=[nodes],
+            pod_identity_cluster=eks if pod_identity else None,
         ),
         instance_groups=groups,
         **{"resilience": ResiliencePolicy(spare_nodes=1), **options},
     )
     eks.install_operators(after=cluster)
-    found = Annotations.from_stack(stack).find_warning(
-        "*", Match.string_like_regexp(".*noPlaceForOperators.*")
-    )
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f".*{name}.*"))
     return [str(entry.entry.data) for entry in found]
 
 
@@ -138,3 +153,24 @@ def test_a_cluster_that_waits_for_all_its_nodes_needs_no_least_count() -> None:
 
 def test_an_existing_eks_cluster_may_have_nodes() -> None:
     assert _warnings([WORKERS], control_plane=_existing) == []
+
+
+def test_nodes_that_cannot_hand_out_the_roles_of_operators_leave_a_warning() -> None:
+    (said,) = _warnings([WORKERS, _system()], name="noPodIdentity")
+    assert "nodes with the role 'Training/Role'" in said
+    assert "aws-fsx-csi-driver, amazon-sagemaker-hyperpod-training-operator get no credentials" in said
+    assert "pass the control plane as pod_identity_cluster" in said
+
+
+def test_nodes_that_can_leave_none() -> None:
+    assert _warnings([WORKERS, _system()], name="noPodIdentity", pod_identity=True) == []
+
+
+def test_operators_without_a_role_need_none() -> None:
+    assert _warnings([WORKERS], control_plane=_existing, name="noPodIdentity") == []
+
+
+def test_what_the_role_of_somebody_else_may_do_is_not_judged() -> None:
+    other = "arn:aws:iam::111122223333:role/nodes"
+    groups = [WORKERS, _system()]
+    assert _warnings(groups, name="noPodIdentity", pod_identity=True, other_role=other) == []
