@@ -561,7 +561,9 @@ class EksControlPlane(EksControlPlaneBase):
                 "nobody can use kubectl: the creator of the cluster gets no rights in it, and administrators "
                 "names no role",
             )
-        if any(not Token.is_unresolved(cidr) and cidr.endswith("/0") for cidr in public_access_cidrs):
+        cidrs = [cidr for cidr in public_access_cidrs if not Token.is_unresolved(cidr)]
+        merged = ipaddress.collapse_addresses(ipaddress.IPv4Network(cidr) for cidr in cidrs)
+        if any(found.prefixlen == 0 for found in merged):
             annotations.add_warning_v2(
                 OPEN_ENDPOINT_WARNING,
                 "public_access_cidrs opens the Kubernetes API to the whole internet; name the ranges that "

@@ -543,6 +543,7 @@ def _warnings(stack: Stack, name: str) -> list[str]:
     [
         ({"administrators": ()}, "noAdministrators"),
         ({"public_access_cidrs": ["0.0.0.0/0"]}, "openEndpoint"),
+        ({"public_access_cidrs": ["0.0.0.0/1", "192.0.0.0/2", "128.0.0.0/2"]}, "openEndpoint"),
         ({"dependency_chart": DependencyChart.installed()}, "chartElsewhere"),
         ({"kubernetes_version": "1.34"}, "kubernetesVersion"),
     ],
