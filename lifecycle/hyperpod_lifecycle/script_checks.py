@@ -47,7 +47,8 @@ def check_folder(
         Faults with the file as path and its line. Warnings are legal and probably not meant.
     """
     if not folder.is_dir():
-        return [Fault((), f"needs an existing folder of scripts, got '{folder}'; name one that is there")]
+        message = f"must be an existing folder of scripts, got '{folder}'; name one that is there"
+        return [Fault(("folder",), message)]
     files = read_folder(folder)
     faults = [*_check_links(folder), *_check_names(files)]
     faults += check_entry_point(files, entry_point=entry_point)

@@ -50,7 +50,7 @@ def test_own_scripts_are_sound() -> None:
 
 def test_missing_folder(tmp_path: Path) -> None:
     (message,) = check(tmp_path / "nowhere")
-    assert message.startswith("error needs an existing folder of scripts, got '")
+    assert message.startswith("error folder: must be an existing folder of scripts, got '")
 
 
 class TestEntryPoint:
