@@ -172,7 +172,8 @@ class HyperPodStack(Stack):
     def _optional_endpoints(self) -> list[str]:
         file_system = self.spec.file_system
         wanted = {
-            "fsx": file_system is not None and file_system.efa_enabled,
+            # The set-up of EFA for Lustre asks FSx for the file system, as the CSI driver does for claims.
+            "fsx": file_system is not None and (file_system.efa_enabled or not self._on_slurm),
             "secretsmanager": self.spec.slurm.accounting_database is not None,
         }
         return [service for service, needed in wanted.items() if needed]
@@ -298,7 +299,6 @@ class HyperPodStack(Stack):
         arns += [group.execution_role_arn for group in self.spec.restricted_instance_groups]
         if None not in arns:
             return None
-        pods = self.spec.training_pods
         return ExecutionRole(
             self,
             "ExecutionRole",
@@ -308,10 +308,14 @@ class HyperPodStack(Stack):
             lifecycle_scripts=self.lifecycle_scripts,
             # On Slurm jobs have no other identity than the nodes'; on EKS pods have their own.
             checkpoint_bucket=self.checkpoint_bucket if self._on_slurm else None,
-            pod_identity_cluster=(
-                self.control_plane if pods is not None and pods.identity == "pod-identity" else None
-            ),
+            pod_identity_cluster=self.control_plane if self._hands_out_roles() else None,
         )
+
+    def _hands_out_roles(self) -> bool:
+        """Whether pods get roles through the Pod Identity agent, which acts with the nodes' role."""
+        pods = self.spec.training_pods
+        trains = pods is not None and pods.identity == "pod-identity"
+        return self.control_plane is not None and (trains or bool(self.control_plane.operators))
 
     def _let_existing_roles_in(self) -> None:
         """Their policies cannot name the buckets and keys of this stack, which nobody knew before."""

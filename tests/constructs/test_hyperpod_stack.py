@@ -607,6 +607,25 @@ def test_irsa_on_an_existing_cluster_needs_no_custom_resource() -> None:
     assert not any("*" in str(value) for value in statement["Condition"]["StringEquals"].values())
 
 
+def test_nodes_of_a_new_eks_cluster_hand_operators_their_roles_whatever_the_pods_use() -> None:
+    pods = {"namespace": "kubeflow", "service_account": "trainer", "identity": "irsa"}
+    template = synthesized(stack_of(eks(training_pods=pods)))
+    (policy,) = (
+        policy
+        for name, policy in resources(template, "AWS::IAM::ManagedPolicy").items()
+        if name.startswith("ExecutionRole")
+    )
+    sids = {statement.get("Sid") for statement in policy["Properties"]["PolicyDocument"]["Statement"]}
+    assert "PodIdentity" in sids
+    existing = template_of("llm-train-eks-existing.yaml")
+    (policy,) = (
+        policy
+        for name, policy in resources(existing, "AWS::IAM::ManagedPolicy").items()
+        if name.startswith("ExecutionRole")
+    )
+    assert "PodIdentity" not in json.dumps(policy)
+
+
 def test_a_slurm_cluster_loads_nothing_of_eks() -> None:
     program = (
         "import sys; from hyperpod_constructs import HyperPodStack; from aws_cdk import App\n"
