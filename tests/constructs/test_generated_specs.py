@@ -132,6 +132,7 @@ def _unsaid(faults: tuple[Fault, ...]) -> list[str]:
         for fault in errors
         if not _FIELDS & {step for step in fault.path if isinstance(step, str)}
         and not _UNMISTAKABLE & set(re.findall(r"\w+", fault.message))
+        and not _FIELDS & set(re.findall(r"(?:^|: )(\w+)", fault.message))
     ]
     return unsaid if errors else ["refused without an error"]
 

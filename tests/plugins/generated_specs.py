@@ -130,6 +130,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
     def part(model: type[SpecModel], chance: int = 50) -> SearchStrategy[Document]:
         return record(site, model, chance=chance)
 
+    deployment = record(site, DeploymentSpec, chance=50, always=("maximum_batch_size",))
     return {
         ClusterSpec: of(
             ClusterSpec,
@@ -169,7 +170,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             port=_choice(3306, 3307, 1150),
         ),
         AutoPatchingSpec: of(
-            AutoPatchingSpec, strategy=_choice("WhenIdle", "WhenAllIdle"), deployment=part(DeploymentSpec)
+            AutoPatchingSpec, strategy=_choice("WhenIdle", "WhenAllIdle"), deployment=deployment
         ),
         AutoScalingSpec: of(AutoScalingSpec, mode=_choice("Enable", "Disable", None), role_arn=role),
         BatchSizeSpec: of(
@@ -179,8 +180,8 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
         CheckpointlessSpec: of(
             CheckpointlessSpec,
             operator_version=_choice("1.2.0", "1.3.1"),
-            framework=_choice("Nemo", "PyTorch"),
-            data_format=_choice("ARROW", "JSON"),
+            framework=_choice("Nemo", "Nemo", "PyTorch"),
+            data_format=_choice("ARROW", "ARROW", "CSV"),
             image_uri=_choice(f"{ACCOUNT}.dkr.ecr.{where}.amazonaws.com/checkpointless:1"),
             durable_interval_steps=_choice(1, 500),
             package_version=_choice("1.0.1", "1.1.0"),
@@ -219,7 +220,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             dependency_chart=part(DependencyChartSpec),
             add_on_versions=st.dictionaries(
                 _choice("vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent"),
-                _choice("v1.20.4-eksbuild.1", "v1.3.8-eksbuild.2"),
+                _choice("v1.20.4-eksbuild.1", "v1.19.0-eksbuild.2"),
                 max_size=2,
             ),
             kubectl_role_arn=role,
@@ -332,7 +333,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
         ScheduledUpdateSpec: of(
             ScheduledUpdateSpec,
             schedule_expression=_choice("cron(0 3 ? * SUN *)", "cron(30 1 1 * ? *)"),
-            deployment=part(DeploymentSpec),
+            deployment=deployment,
         ),
         SlurmSpec: of(
             SlurmSpec,
@@ -432,8 +433,11 @@ def documents(draw: DrawFn) -> Document:
     if on_eks:
         said["eks"] = _eks(draw, site)
         said["instance_groups"] = _eks_groups(draw, site)
-        if not happens(draw, 50):
-            said["restricted_instance_groups"] = []
+        said["restricted_instance_groups"] = _restricted_groups(draw, site) if happens(draw, 40) else []
+        if happens(draw, 40):
+            said["tiered_checkpointing"] = _tiers(draw, site)
+        if happens(draw, 30):
+            said["checkpointless"] = draw(values(site)[ClusterSpec]["checkpointless"])
         if happens(draw, 80):
             said["training_pods"] = _training_pods(draw, site)
     else:
@@ -449,11 +453,12 @@ def documents(draw: DrawFn) -> Document:
                 record(site, SlurmSpec, chance=30, said={"mode": "api"}, never=("strategy",))
             )
     if not happens(draw, 20):
-        said.setdefault("lifecycle_scripts", draw(_choice({}, {"folder": SCRIPTS_FOLDER}, None)))
+        own = {"folder": SCRIPTS_FOLDER, "entry_point": "main.sh"}
+        said.setdefault("lifecycle_scripts", draw(_choice({}, own, {"folder": SCRIPTS_FOLDER}, None)))
     if happens(draw, 40):
         said["file_system"] = _file_system(draw, site)
     never = ("slurm",) if on_eks else _EKS_ONLY_OF_CLUSTERS
-    never += ("node_provisioning_mode", "restricted_environment", "checkpointless")
+    never += ("node_provisioning_mode", "tiered_checkpointing", "checkpointless")
     made = draw(record(site, ClusterSpec, chance=25, said=said, never=never))
     if happens(draw, 5):
         made["region"] = None
@@ -512,6 +517,29 @@ def _training_pods(draw: DrawFn, site: Site) -> Document:
     )
 
 
+def _restricted_groups(draw: DrawFn, site: Site) -> list[Document]:
+    groups = []
+    for index in range(draw(st.integers(1, 2))):
+        said = {"name": f"nova-{index}", "instance_type": "ml.p5.48xlarge"}
+        made = draw(record(site, RestrictedInstanceGroupSpec, chance=25, said=said))
+        _complete_overrides(made)
+        groups.append(made)
+    return groups
+
+
+def _tiers(draw: DrawFn, site: Site) -> Document:
+    if happens(draw, 20):
+        return {"enabled": False}
+    both = ("memory_percentage", "s3_interval_steps")
+    return draw(record(site, TieredCheckpointingSpec, chance=0, always=both))
+
+
+def _complete_overrides(group: Document) -> None:
+    if ("override_subnet_ids" in group) != ("override_security_group_ids" in group):
+        group["override_subnet_ids"] = ["subnet-0123456789abcdef0"]
+        group["override_security_group_ids"] = ["sg-0123456789abcdef0"]
+
+
 def _file_system(draw: DrawFn, site: Site) -> Document:
     made = draw(record(site, FileSystemSpec, chance=40, never=("data_repository", "efa_enabled")))
     if happens(draw, 30):
@@ -519,6 +547,9 @@ def _file_system(draw: DrawFn, site: Site) -> Document:
     if happens(draw, 40):
         made["data_repository"] = draw(values(site)[FileSystemSpec]["data_repository"])
         made["removal"] = "retain"
+        if made["data_repository"].get("export_events") and happens(draw, 70):
+            made["data_repository"]["bucket_name"] = "my-corpus"
+            made["data_repository"].pop("export_makes_fsx_users_writers", None)
     return made
 
 
@@ -576,9 +607,7 @@ def _group(draw: DrawFn, site: Site, said: Document, never: tuple[str, ...]) -> 
         and "deep_health_checks" not in made
     ):
         made["instance_type"] = UNLISTED
-    if ("override_subnet_ids" in made) != ("override_security_group_ids" in made):
-        made |= {"override_subnet_ids": ["subnet-0123456789abcdef0"]}
-        made |= {"override_security_group_ids": ["sg-0123456789abcdef0"]}
+    _complete_overrides(made)
     if "secondary_volume_kms_key_arn" in made:
         made["secondary_volume_size_gib"] = 200
     if made.get("kubernetes_taints"):
