@@ -457,7 +457,8 @@ def test_the_layer_of_kubectl_is_that_of_the_version() -> None:
 
 def test_a_missing_layer_is_named_with_the_way_to_get_it() -> None:
     message = (
-        r"kubectl_layer: is missing for kubernetes_version '1\.30'; run pip install aws-cdk\.lambda-layer-kubectl-v30"
+        r"kubectl_layer: is missing for kubernetes_version '1\.30'; run pip install "
+        r"aws-cdk\.lambda-layer-kubectl-v30"
     )
     with pytest.raises(InvalidInputError, match=message):
         _control_plane(_stack(), kubectl_layer=None, kubernetes_version="1.30")
