@@ -277,8 +277,8 @@ class EksControlPlaneBase(Construct):
                 [
                     Fault(
                         ("kubectl_layer",),
-                        f"is missing for Kubernetes {version}; run pip install {wanted.package}, or pass a "
-                        "layer with kubectl and Helm",
+                        f"is missing for kubernetes_version {version!r}; run pip install {wanted.package}, "
+                        "take another version, or pass a layer with kubectl and Helm",
                     )
                 ]
             )

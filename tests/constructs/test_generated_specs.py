@@ -31,8 +31,7 @@ from registry_schema import registry_violations
 
 from hyperpod_constructs.hyperpod_stack import HyperPodStack
 from hyperpod_model.catalog.add_ons import CHART_COMPONENTS
-from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec
-from hyperpod_model.cluster_spec.deep_health_checks import takes_deep_health_checks
+from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_model.faults import Fault, InvalidInputError
 from hyperpod_policy import review
 
@@ -40,16 +39,9 @@ EXAMPLES = int(os.environ.get("HYPERPOD_EXAMPLES", "120"))
 PACK = "HyperPodChecks"
 
 
-def _mixes_types(group: InstanceGroupSpec) -> bool:
-    """Whether a group may get nodes that can be checked, and others that cannot."""
-    return group.is_accelerated and not takes_deep_health_checks(group, "eks")
-
-
 LOOSENINGS: dict[str, Callable[[ClusterSpec], bool]] = {
     "NodeRecovery": lambda spec: spec.node_recovery == "None",
-    "DeepHealthChecks": lambda spec: any(
-        group.deep_health_checks == () or _mixes_types(group) for group in spec.instance_groups
-    ),
+    "DeepHealthChecks": lambda spec: any(group.deep_health_checks == () for group in spec.instance_groups),
     "InstanceTypeOffer": lambda spec: spec.unlisted_instance_types != (),
     "EksEndpointAccess": lambda spec: "0.0.0.0/0" in spec.eks.public_access_cidrs,
     "EfaLustreTraffic": lambda spec: spec.file_system is not None and spec.file_system.efa_enabled,

@@ -31,6 +31,19 @@ def test_unchecked_nodes_fail(judge, template, checks):
     assert "none for accelerated group 'workers'" in finding.message
 
 
+def test_a_group_that_can_be_checked_in_part_is_a_warning(judge, template):
+    workers = _workers(template)
+    del workers["OnStartDeepHealthChecks"]
+    del workers["InstanceType"]
+    workers["InstanceRequirements"] = {"InstanceTypes": ["ml.p5.48xlarge", "ml.m5.4xlarge"]}
+    (finding,) = judge(ID, template).failures
+    assert finding.severity == "warning"
+    assert "can be checked in part" in finding.message
+    workers["InstanceRequirements"] = {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5e.48xlarge"]}
+    (finding,) = judge(ID, template).failures
+    assert finding.severity == "error"
+
+
 @pytest.mark.parametrize("wait", ["avoid", "intolerable"])
 def test_a_declared_absence_complies(judge, template, wait):
     del _workers(template)["OnStartDeepHealthChecks"]

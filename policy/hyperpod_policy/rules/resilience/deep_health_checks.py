@@ -66,6 +66,15 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
         yield undetermined(
             group.cluster, *path, found=f"none for group '{group.name}' of an unknown type", allowed=allowed
         )
+    elif _answers(group)[0] != {True}:
+        yield failed(
+            group.cluster,
+            *path,
+            found=f"none for group '{group.name}', whose types can be checked in part",
+            allowed="a group of its own for the types that can be checked, with deep health checks",
+            fix="split the group, since the service checks no group that may get other nodes",
+            severity="warning",
+        )
     else:
         yield failed(
             group.cluster, *path, found=f"none for accelerated group '{group.name}'", allowed=allowed
@@ -73,18 +82,22 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
 
 
 def _testable(group: Group) -> bool | None:
-    kinds = deep_health_check_accelerators(orchestrator(group.cluster))
-    names, complete = group.instance_types
-    answers: list[bool | None] = [] if complete else [None]
-    for name in names:
-        known = instance_types().get(name) if isinstance(name, str) else None
-        if known is None:
-            answers.append(None)
-        else:
-            answers.append(known.accelerator is not None and known.accelerator.kind in kinds)
+    answers, complete = _answers(group)
     if True in answers:
         return True
-    return None if None in answers else False
+    return None if None in answers or not complete else False
+
+
+def _answers(group: Group) -> tuple[set[bool | None], bool]:
+    """Whether each instance type can be checked, and whether these are all types."""
+    kinds = deep_health_check_accelerators(orchestrator(group.cluster))
+    names, complete = group.instance_types
+    answers: set[bool | None] = set()
+    for name in names:
+        known = instance_types().get(name) if isinstance(name, str) else None
+        accelerator = None if known is None else known.accelerator
+        answers.add(None if known is None else accelerator is not None and accelerator.kind in kinds)
+    return answers, complete
 
 
 def _tags(cluster: Resource) -> dict[str, Any]:
