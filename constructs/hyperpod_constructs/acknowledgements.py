@@ -108,8 +108,12 @@ def _tables() -> dict[type, dict[type, Findings]]:
 
 
 def _acknowledge(accepted: Sequence[Accepted]) -> tuple[Accepted, ...]:
+    by_construct: dict[IConstruct, list[Acknowledgment]] = {}
     for one in accepted:
-        Validations.of(one.construct).acknowledge(Acknowledgment(id=one.id, reason=one.reason))
+        acknowledgment = Acknowledgment(id=one.id, reason=one.reason)
+        by_construct.setdefault(one.construct, []).append(acknowledgment)
+    for construct, acknowledgments in by_construct.items():
+        Validations.of(construct).acknowledge(*acknowledgments)
     return tuple(accepted)
 
 
