@@ -33,6 +33,8 @@ _VPC_ACCESS = "service-role/AWSLambdaVPCAccessExecutionRole"
 _REGISTRY_READER = "AmazonEC2ContainerRegistryReadOnly"
 _OPERATOR_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
 _BY_THE_CDK = "the CDK gives its kubectl functions"
+_ASSET_READS = {"s3:GetBucket*", "s3:GetObject*", "s3:List*"}
+_CHART_READS = f"{_BY_THE_CDK} reads of the CDK's asset bucket, from which the chart of a folder is installed"
 
 
 def _pod_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
@@ -63,6 +65,17 @@ def _scaled_clusters(statement: Mapping[str, Any], wildcard: str) -> str | None:
 def _invoked_versions(_statement: Mapping[str, Any], wildcard: str) -> str | None:
     own = wildcard.startswith("<") and wildcard.endswith(".Arn>:*")
     return f"{_BY_THE_CDK} the right to call any version of one function, its own" if own else None
+
+
+def _kubectl_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
+    if set(_listed(statement["Action"])) == _ASSET_READS:
+        of_one_bucket = wildcard.startswith("arn:") and wildcard.endswith("/*")
+        return _CHART_READS if of_one_bucket or wildcard in _ASSET_READS else None
+    return _invoked_versions(statement, wildcard)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _conditional_policies(role: IConstruct) -> Iterator[tuple[str, str]]:
@@ -123,7 +136,7 @@ EKS_OWNERS: dict[type, dict[type, Findings]] = {
     EksControlPlaneBase: {
         iam.CfnRole: _kubectl_role,
         iam.CfnPolicy: together(
-            wildcards(_invoked_versions),
+            wildcards(_kubectl_permissions),
             always({f"{NIST}IAMNoInlinePolicy": f"{_BY_THE_CDK} inline policies; there is no option"}),
         ),
         lambda_.CfnFunction: _kubectl_function,

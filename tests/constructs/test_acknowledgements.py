@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from aws_cdk import App, Environment, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_deployment as s3_deployment
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
@@ -92,6 +94,44 @@ def test_the_role_of_autoscaling_is_accepted_and_what_others_add_to_it_is_not(tm
         "AwsSolutions-IAM5[Action::sagemaker:*]",
         "AwsSolutions-IAM5[Resource::*]",
     } <= of_the_role(tmp_path / "widened", widened=True)
+
+
+def test_reads_of_a_chart_from_a_folder_are_accepted_and_what_others_add_is_not(tmp_path: Path) -> None:
+    chart = tmp_path / "chart"
+    chart.mkdir()
+    (chart / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n", encoding="utf-8")
+    spec = yaml.safe_load((CLUSTERS / "llm-train-eks.yaml").read_text(encoding="utf-8"))
+    spec["eks"]["dependency_chart"] = {"folder": "chart"}
+    file = tmp_path / "cluster.yaml"
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+
+    def of_the_installer(folder: Path, *, widened: bool) -> set[str]:
+        app = App(outdir=str(folder))
+        stack = HyperPodStack(app, "HyperPodStack", spec=load_cluster(file).spec)
+        if widened:
+            role = stack.node.find_child("ControlPlane").node.find_child("Kubectl").node.find_child("Handler")
+            assert isinstance(role, lambda_.Function)
+            role.add_to_role_policy(
+                iam.PolicyStatement(actions=["s3:GetObject*"], resources=["arn:aws:s3:::other/*"])
+            )
+            role.add_to_role_policy(iam.PolicyStatement(actions=["s3:Put*"], resources=["*"]))
+        accepted = (*acknowledge_known_findings(stack), *acknowledge_upload_handler(stack))
+        report = report_of(app)
+        assert {(one.construct.node.path, one.id) for one in accepted} == findings(
+            report, "suppressedViolations"
+        )
+        return {
+            id.split("::", 1)[1]
+            for path, id in findings(report, "violations")
+            if path.startswith("HyperPodStack/ControlPlane")
+        }
+
+    assert of_the_installer(tmp_path / "own", widened=False) == set()
+    assert of_the_installer(tmp_path / "widened", widened=True) == {
+        "AwsSolutions-IAM5[Action::s3:Put*]",
+        "AwsSolutions-IAM5[Resource::*]",
+        "AwsSolutions-IAM5[Resource::arn:aws:s3:::other/*]",
+    }
 
 
 def test_what_others_add_stays_a_finding(tmp_path: Path) -> None:
