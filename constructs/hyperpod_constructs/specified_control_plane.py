@@ -9,6 +9,7 @@ from hyperpod_constructs.cluster_network import ClusterNetworkBase
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.eks_control_plane import EksControlPlane, EksControlPlaneBase
 from hyperpod_constructs.existing_resources import ExistingResources
+from hyperpod_model.checks.training_pods import bare_issuer
 from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
 
@@ -31,6 +32,8 @@ def specified_control_plane(
     said = spec.eks
     chart = _chart(said.dependency_chart)
     if said.cluster_arn is not None:
+        pods = spec.training_pods
+        issuer = None if pods is None or pods.issuer is None else bare_issuer(pods.issuer)
         group, kubectl = said.cluster_security_group_id, said.kubectl_role_arn
         installs = chart is not None and not chart.is_installed
         return EksControlPlane.from_existing(
@@ -39,7 +42,7 @@ def specified_control_plane(
             cluster_arn=said.cluster_arn,
             dependency_chart=chart,
             cluster_security_group=None if group is None else existing.security_group(group),
-            issuer=None if spec.training_pods is None else spec.training_pods.issuer,
+            issuer=issuer,
             vpc=None if network is None else network.vpc,
             kubectl_role=None if kubectl is None else existing.role(kubectl),
             kubectl_subnets=[network.accelerator_subnet] if installs and network is not None else None,

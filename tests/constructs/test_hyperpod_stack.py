@@ -607,6 +607,15 @@ def test_irsa_on_an_existing_cluster_needs_no_custom_resource() -> None:
     assert not any("*" in str(value) for value in statement["Condition"]["StringEquals"].values())
 
 
+def test_an_issuer_may_have_its_scheme_as_describe_cluster_shows_it() -> None:
+    name = "llm-train-eks-existing.yaml"
+    said = spec_of(name)
+    assert said.training_pods is not None
+    pods = said.training_pods.model_copy(update={"issuer": f"https://{said.training_pods.issuer}"})
+    template = synthesized(stack_of(said.model_copy(update={"training_pods": pods})))
+    assert template == template_of(name)
+
+
 def test_nodes_of_a_new_eks_cluster_hand_operators_their_roles_whatever_the_pods_use() -> None:
     pods = {"namespace": "kubeflow", "service_account": "trainer", "identity": "irsa"}
     template = synthesized(stack_of(eks(training_pods=pods)))
