@@ -16,7 +16,7 @@ from hyperpod_model.checks.kubernetes import (
     check_kubernetes_version,
 )
 from hyperpod_model.checks.tiered_storage import check_tiered_checkpointing
-from hyperpod_model.checks.training_pods import check_oidc_issuer, check_training_pods
+from hyperpod_model.checks.training_pods import bare_issuer, check_oidc_issuer, check_training_pods
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY, EksSpec
 from hyperpod_model.cluster_spec.known import known
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
 
 _OCI_URI = re.compile(r"oci://[a-z0-9.:-]+(/[a-z0-9._-]+)+")
+_ECR_URI = re.compile(r"oci://\d{12}\.dkr\.ecr\.([a-z0-9-]+)\.[a-z0-9.-]+/.+")
+_ISSUER_REGION = re.compile(r"oidc\.eks\.([a-z0-9-]+)\..+")
 _FEW_SUBNETS = 2
 _SLURM_ONLY = ("node_type", "partition_names", "mounts_file_system", "lustre_mounts", "open_zfs_mounts")
 _EKS_ONLY = ("eks", "training_pods", "checkpointless")
 _ANYWHERE = "0.0.0.0/0"
+_PRIVATE_RANGES = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+"""Of organizations (RFC 1918) and of providers (RFC 6598)."""
 _CHART_FIELD: FaultPath = ("eks", "dependency_chart")
 
 
@@ -46,7 +50,11 @@ def check_eks(spec: ClusterSpec) -> list[Fault]:
         return _check_nothing_for_eks(spec)
     faults = list(_check_nothing_for_slurm(spec))
     if known(spec.eks):
-        faults += [*_check_cluster(spec, spec.eks), *_check_chart(spec.eks, spec.network)]
+        faults += [
+            *_check_cluster(spec, spec.eks),
+            *_check_chart(spec.eks, spec.network),
+            *_check_chart_of_isolated(spec, spec.eks),
+        ]
     return [*faults, *_check_pods(spec), *_check_tiers(spec), *_check_checkpointless(spec)]
 
 
@@ -172,12 +180,21 @@ def _check_control_plane_place(spec: ClusterSpec, eks: EksSpec) -> Iterator[Faul
 
 
 def _check_range(cidr: str) -> list[Fault]:
+    must = f"must be an IPv4 range such as 203.0.113.0/24, got {cidr!r}"
     try:
-        IPv4Network(cidr)
+        network = IPv4Network(cidr)
     except ValueError as error:
-        return [Fault((), f"must be an IPv4 range such as 203.0.113.0/24, got {cidr!r} ({error})")]
+        return [Fault((), f"{must} ({error})")]
+    if "/" not in cidr:
+        return [Fault((), f"{must}; for one address write {network}")]
     if cidr == _ANYWHERE:
         message = "opens the Kubernetes API to the whole internet; name the ranges of your offices"
+        return [Fault((), message, severity="warning")]
+    if any(network.subnet_of(private) for private in _PRIVATE_RANGES):
+        message = (
+            "holds private addresses, from which nobody comes over the internet; within the VPC the private "
+            "endpoint is open without it: name public addresses, or leave it out"
+        )
         return [Fault((), message, severity="warning")]
     return []
 
@@ -218,6 +235,24 @@ def _check_chart(eks: EksSpec, network: Any) -> Iterator[Fault]:
             "is required to install dependency_chart from the VPC of network.vpc_id: it lets the installer "
             "reach the Kubernetes API; `aws eks describe-cluster` says it at "
             "resourcesVpcConfig.clusterSecurityGroupId",
+        )
+
+
+def _check_chart_of_isolated(spec: ClusterSpec, eks: EksSpec) -> Iterator[Fault]:
+    network, chart = spec.network, eks.dependency_chart
+    if not known(network, chart) or not known(network.isolated, chart.oci_uri):
+        return
+    uri = chart.oci_uri
+    if not network.isolated or uri is None or not _OCI_URI.fullmatch(uri):
+        return
+    found = _ECR_URI.fullmatch(uri)
+    region = spec.region if isinstance(spec.region, str) else None
+    if found is None or region not in (None, found[1]):
+        place = "the cluster's region" if region is None else region
+        yield Fault(
+            (*_CHART_FIELD, "oci_uri"),
+            f"must be a private ECR repository of {place} where the network is isolated, since the installer "
+            f"reaches no other registry, got {uri!r}; push the chart there, or give folder",
         )
 
 
@@ -267,11 +302,22 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
             yield Fault(path, "goes with identity 'irsa' and eks.cluster_arn; leave it out")
         else:
             yield from _below(("training_pods",), check_oidc_issuer(pods.issuer))
+            yield from _check_issuer_region(pods.issuer, spec.region)
     elif pods.identity == "irsa" and spec.eks.is_existing:
         yield Fault(
             path,
             "is required for identity 'irsa' with eks.cluster_arn; `aws eks describe-cluster` says it at "
             "identity.oidc.issuer",
+        )
+
+
+def _check_issuer_region(issuer: str, region: str | None) -> Iterator[Fault]:
+    found = _ISSUER_REGION.fullmatch(bare_issuer(issuer))
+    if found is not None and isinstance(region, str) and found[1] != region:
+        yield Fault(
+            ("training_pods", "issuer"),
+            f"is of region {found[1]!r}, and the EKS cluster is in {region!r}; `aws eks describe-cluster` "
+            "says its own at identity.oidc.issuer",
         )
 
 

@@ -233,6 +233,11 @@ def test_the_usual_eks_cluster() -> None:
             r"tells of an existing EKS cluster",
         ),
         (in_eks(NEW, "public_access_cidrs: [home]"), "eks.public_access_cidrs[0]", r"must be an IPv4 range"),
+        (
+            in_eks(NEW, "public_access_cidrs: [203.0.113.7]"),
+            "eks.public_access_cidrs[0]",
+            r"must be an IPv4 range .*, got '203\.0\.113\.7'; for one address write 203\.0\.113\.7/32",
+        ),
         (in_eks(NEW, "administrator_role_arns: [me]"), "eks.administrator_role_arns[0]", r"must be arn:"),
         (in_eks(NEW, "add_on_versions: {vpc-cni: v1.12.0}"), "eks.add_on_versions.vpc-cni", r"or later"),
         (in_eks(NEW, "add_on_versions: {cni: v1.12.0}"), "eks.add_on_versions.cni", r"add-on"),
@@ -291,6 +296,19 @@ def test_the_usual_eks_cluster() -> None:
             r"must be oci:// with a reg",
         ),
         (
+            new(
+                ("usw2-az2\n", "usw2-az2\n  isolated: true\n"),
+                (OCI, "oci://registry.example.com/hyperpod-helm-chart"),
+            ),
+            "eks.dependency_chart.oci_uri",
+            r"must be a private ECR repository of us-west-2 .* isolated, .*'oci://registry\.example\.com",
+        ),
+        (
+            new(("usw2-az2\n", "usw2-az2\n  isolated: true\n"), ("ecr.us-west-2", "ecr.eu-west-1")),
+            "eks.dependency_chart.oci_uri",
+            r"must be a private ECR repository of us-west-2 .*eu-west-1",
+        ),
+        (
             new((f"oci_uri: {OCI}", "folder: charts")),
             "eks.dependency_chart.version",
             r"goes with oci_uri; leave it out",
@@ -340,6 +358,11 @@ def test_the_usual_eks_cluster() -> None:
             existing(more="  identity: irsa\n  issuer: me\n"),
             "training_pods.issuer",
             r"must be the OIDC issuer",
+        ),
+        (
+            existing(more=f"  identity: irsa\n  issuer: {ISSUER}\n".replace("us-west-2", "us-east-1")),
+            "training_pods.issuer",
+            r"is of region 'us-east-1', and the EKS cluster is in 'us-west-2'",
         ),
         (new(more="  identity: iam\n"), "training_pods.identity", r"must be one of 'pod-identity', 'irsa'"),
         # tiers
@@ -536,7 +559,8 @@ def test_refuses(text: str, path: str, message: str, faults_in: Faults) -> None:
     "text",
     [
         in_eks(NEW, "kubernetes_version: '1.33'"),
-        in_eks(NEW, "public_access_cidrs: [203.0.113.0/24]"),
+        in_eks(NEW, "public_access_cidrs: [203.0.113.7/32]"),
+        new((OCI, "oci://registry.example.com/hyperpod-helm-chart")),
         in_eks(NEW, f"administrator_role_arns: ['{ROLE}']"),
         in_eks(NEW, "add_on_versions: {vpc-cni: v1.20.4-eksbuild.1}"),
         new(more="  identity: irsa\n"),
@@ -590,6 +614,10 @@ def test_does_not_refuse(text: str, load: Load) -> None:
         (
             in_eks(NEW, "public_access_cidrs: [0.0.0.0/0]"),
             "eks.public_access_cidrs[0] (line 7): opens the Kub",
+        ),
+        (
+            in_eks(NEW, "public_access_cidrs: [10.0.0.0/8]"),
+            "eks.public_access_cidrs[0] (line 7): holds private addresses, from which nobody comes over the",
         ),
         (
             new(
