@@ -783,13 +783,19 @@ def _cidr_faults(cidrs: Any) -> list[Fault]:
     for index, cidr in enumerate(cidrs):
         if Token.is_unresolved(cidr):
             continue
-        try:
-            ipaddress.IPv4Network(cidr)
-        except (ValueError, TypeError):
+        if not _is_range(cidr):
             faults.append(
                 Fault((path, index), f"must be an IPv4 range such as '203.0.113.0/24', got {cidr!r}")
             )
     return faults
+
+
+def _is_range(cidr: Any) -> bool:
+    try:
+        ipaddress.IPv4Network(cidr)
+    except (ValueError, TypeError):
+        return False
+    return isinstance(cidr, str) and "/" in cidr
 
 
 def _arn_faults(arn: Any) -> list[Fault]:

@@ -586,6 +586,7 @@ def test_without_a_chart_of_ours_nobody_else_gets_access() -> None:
         ({"kubernetes_version": 1.33}, "got 1.33"),
         ({"administrators": [ADMINISTRATOR]}, "administrators[0]: must be a role, such as"),
         ({"public_access_cidrs": "10.0.0.0/8"}, "public_access_cidrs: must be a list"),
+        ({"public_access_cidrs": ["203.0.113.7"]}, "public_access_cidrs[0]: must be an IPv4 range"),
         ({"public_access_cidrs": ["anywhere"]}, "public_access_cidrs[0]: must be an IPv4 range"),
         ({"secrets_key": "arn"}, "secrets_key: must be a KMS key"),
         ({"add_on_versions": {"vpc-cni": "v1.18.2"}}, "add_on_versions.vpc-cni: must be 1.18.3 or later"),
