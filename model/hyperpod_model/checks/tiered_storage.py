@@ -73,7 +73,7 @@ def check_tiered_checkpointing(*, memory_percentage: Any, s3_interval_steps: Any
 def _check_one_subnet(request: Mapping[str, Any]) -> list[Fault]:
     common = _subnets(request, "VpcConfig")
     seen: dict[str, str] = {}
-    for index, group in _accelerated(request):
+    for index, group in accelerated_groups(request):
         overridden = at(group, "OverrideVpcConfig") is not None
         subnets = _subnets(group, "OverrideVpcConfig") if overridden else common
         if subnets is None:
@@ -96,7 +96,8 @@ def _check_one_subnet(request: Mapping[str, Any]) -> list[Fault]:
     return []
 
 
-def _accelerated(request: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def accelerated_groups(request: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the groups of a request with accelerators, each with its index."""
     for index, group in structures(request, "InstanceGroups"):
         types = [listed_type(name) for _, name in named_types(group)]
         if any(found is not None and found.is_accelerated for found in types):

@@ -15,7 +15,7 @@ from hyperpod_model.checks.kubernetes import (
     check_control_plane_zones,
     check_kubernetes_version,
 )
-from hyperpod_model.checks.tiered_storage import check_tiered_checkpointing
+from hyperpod_model.checks.tiered_storage import accelerated_groups, check_tiered_checkpointing
 from hyperpod_model.checks.training_pods import bare_issuer, check_oidc_issuer, check_training_pods
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY, EksSpec
@@ -340,11 +340,29 @@ def _check_tiers(spec: ClusterSpec) -> Iterator[Fault]:
         ),
     )
     yield from _below(("tiered_checkpointing",), found)
+    yield from _check_subnet_of_tiers(spec)
     if tiers.s3_interval_steps is None and spec.checkpoint_bucket is None:
         yield Fault(
             ("tiered_checkpointing", "s3_interval_steps"),
             "is not given and there is no checkpoint_bucket: the memory tier does not outlive a stop of the "
             "whole cluster, so make sure that jobs write durable checkpoints elsewhere",
+            severity="warning",
+        )
+
+
+def _check_subnet_of_tiers(spec: ClusterSpec) -> Iterator[Fault]:
+    network, groups = spec.network, _groups(spec)
+    if not known(network, groups) or not known(network.subnet_ids) or network.is_existing:
+        return
+    accelerated = [group for _, group in accelerated_groups({"InstanceGroups": groups})]
+    elsewhere = [group.get("InstanceGroupName") for group in accelerated if "OverrideVpcConfig" in group]
+    if elsewhere and len(elsewhere) < len(accelerated):
+        # It may still be the same one, which an earlier deployment made.
+        yield Fault(
+            ("tiered_checkpointing",),
+            "copies checkpoints between nodes of one subnet, and override_subnet_ids of group "
+            f"{', '.join(map(repr, elsewhere))} name another than the one that is made; give the accelerated "
+            "groups one subnet, or turn tiered checkpointing off",
             severity="warning",
         )
 

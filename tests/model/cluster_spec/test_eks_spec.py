@@ -59,6 +59,20 @@ training_pods:
   service_account: trainer
 """
 
+SPLIT_TIERS = (
+    NEW.replace(
+        "training_pods:",
+        """\
+  - name: more
+    instance_type: ml.p5.48xlarge
+    instance_count: 1
+    override_subnet_ids: [subnet-01234567]
+    override_security_group_ids: [sg-01234567]
+training_pods:""",
+    )
+    + "\n\ntiered_checkpointing: {memory_percentage: 20, s3_interval_steps: 500}\n"
+)
+
 SLURM = """\
 name: train
 region: us-west-2
@@ -616,6 +630,11 @@ def test_does_not_refuse(text: str, load: Load) -> None:
             "eks.public_access_cidrs[0] (line 7): opens the Kub",
         ),
         (
+            SPLIT_TIERS,
+            "tiered_checkpointing (line 25): copies checkpoints between nodes of one subnet, and "
+            "override_subnet_ids of group 'more' name another than the one that is made",
+        ),
+        (
             in_eks(NEW, "public_access_cidrs: [10.0.0.0/8]"),
             "eks.public_access_cidrs[0] (line 7): holds private addresses, from which nobody comes over the",
         ),
@@ -631,6 +650,12 @@ def test_does_not_refuse(text: str, load: Load) -> None:
 def test_warns(text: str, note: str, load: Load) -> None:
     notes = load(text).notes
     assert [line for line in notes if line.startswith(note)], notes
+
+
+def test_groups_without_accelerators_may_live_in_another_subnet_than_the_tiers(load: Load) -> None:
+    before, after = SPLIT_TIERS.split("  - name: more")
+    text = f"{before}  - name: more{after.replace('ml.p5.48xlarge', 'ml.m5.large')}"
+    assert not [note for note in load(text).notes if "between nodes of one subnet" in note]
 
 
 def test_a_fault_in_the_orchestrator_hides_none_and_invents_none(faults_in: Faults) -> None:
