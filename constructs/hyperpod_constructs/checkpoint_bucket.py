@@ -14,14 +14,7 @@ from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.argument_kinds import BUCKET, KEY, ROLE, check_kind, check_kinds
 from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects, refuse_foreign_role
-from hyperpod_model.catalog.iam import (
-    BUCKET_KEY_READ_ACTIONS,
-    BUCKET_KEY_WRITE_ACTIONS,
-    BUCKET_READ_ACTIONS,
-    OBJECT_READ_ACTIONS,
-    TIERED_CHECKPOINTING_BUCKET_ACTIONS,
-    TIERED_CHECKPOINTING_OBJECT_ACTIONS,
-)
+from hyperpod_constructs.object_access import CHECKPOINTING, READING
 from hyperpod_model.faults import Fault, InvalidInputError, refuse
 
 FOREIGN_BUCKET_WARNING = "hyperpod:CheckpointBucket.foreignBucket"
@@ -235,9 +228,7 @@ class CheckpointBucket(Construct):
             role,
             bucket=self.bucket,
             key=self.key,
-            bucket_actions=TIERED_CHECKPOINTING_BUCKET_ACTIONS,
-            object_actions=TIERED_CHECKPOINTING_OBJECT_ACTIONS,
-            key_actions=BUCKET_KEY_WRITE_ACTIONS,
+            access=CHECKPOINTING,
         )
         self._hold_back(role)
         return grant
@@ -261,9 +252,7 @@ class CheckpointBucket(Construct):
                 roles,
                 bucket=self.bucket,
                 key=self.key,
-                bucket_actions=TIERED_CHECKPOINTING_BUCKET_ACTIONS,
-                object_actions=TIERED_CHECKPOINTING_OBJECT_ACTIONS,
-                key_actions=BUCKET_KEY_WRITE_ACTIONS,
+                access=CHECKPOINTING,
             )
 
     def let_existing_roles_read(self, roles: Sequence[iam.IRole]) -> None:
@@ -285,9 +274,7 @@ class CheckpointBucket(Construct):
                 roles,
                 bucket=self.bucket,
                 key=self.key,
-                bucket_actions=BUCKET_READ_ACTIONS,
-                object_actions=OBJECT_READ_ACTIONS,
-                key_actions=BUCKET_KEY_READ_ACTIONS,
+                access=READING,
                 sid="ExistingReaders",
             )
 
@@ -308,9 +295,7 @@ class CheckpointBucket(Construct):
             role,
             bucket=self.bucket,
             key=self.key,
-            bucket_actions=BUCKET_READ_ACTIONS,
-            object_actions=OBJECT_READ_ACTIONS,
-            key_actions=BUCKET_KEY_READ_ACTIONS,
+            access=READING,
         )
         self._hold_back(role)
         return grant

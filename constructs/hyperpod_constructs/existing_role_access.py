@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.locked_bucket import refuse_foreign_role
+from hyperpod_constructs.object_access import ObjectAccess
 from hyperpod_model.catalog.iam import bucket_key_via_service
 
 FOREIGN_KEY_WARNING = "hyperpod:ExistingRoleAccess.foreignKey"
@@ -22,9 +23,7 @@ def let_existing_roles_in(
     *,
     bucket: s3.IBucket,
     key: kms.IKey,
-    bucket_actions: Sequence[str],
-    object_actions: Sequence[str],
-    key_actions: Sequence[str],
+    access: ObjectAccess,
     objects: str = "*",
     sid: str = "ExistingRoles",
 ) -> None:
@@ -41,9 +40,7 @@ def let_existing_roles_in(
         roles: Roles of the bucket's account, none of them made by this app. Nothing happens without any.
         bucket: The bucket, made by this app.
         key: Its key.
-        bucket_actions: Actions on the bucket.
-        object_actions: Actions on its objects.
-        key_actions: Actions on the key, through S3 only.
+        access: Actions on bucket, objects and key.
         objects: Pattern of object keys.
         sid: What the ids of the statements begin with. They are unique in a policy, so a second call for a
             bucket needs another.
@@ -57,8 +54,8 @@ def let_existing_roles_in(
         refuse_foreign_role(scope, role, bucket.env.account)
     principals = [iam.ArnPrincipal(role.role_arn) for role in roles]
     for statement_id, actions, resource in (
-        (f"{sid}OnBucket", bucket_actions, bucket.bucket_arn),
-        (f"{sid}OnObjects", object_actions, bucket.arn_for_objects(objects)),
+        (f"{sid}OnBucket", access.bucket, bucket.bucket_arn),
+        (f"{sid}OnObjects", access.objects, bucket.arn_for_objects(objects)),
     ):
         bucket.add_to_resource_policy(
             iam.PolicyStatement(
@@ -69,7 +66,7 @@ def let_existing_roles_in(
         iam.PolicyStatement(
             sid=f"{sid}ThroughS3",
             principals=principals,
-            actions=list(key_actions),
+            actions=list(access.key),
             resources=["*"],
             conditions={"StringLike": {"kms:ViaService": bucket_key_via_service(bucket.env.region)}},
         )
@@ -78,5 +75,5 @@ def let_existing_roles_in(
         Annotations.of(scope).add_warning_v2(
             FOREIGN_KEY_WARNING,
             f"the policy of the imported key '{key.node.path}' cannot be changed here; make sure that "
-            f"{', '.join(role.node.path for role in roles)} may use it ({', '.join(key_actions)})",
+            f"{', '.join(role.node.path for role in roles)} may use it ({', '.join(access.key)})",
         )

@@ -20,12 +20,12 @@ from hyperpod_constructs.argument_kinds import BUCKET as BUCKET_KIND
 from hyperpod_constructs.argument_kinds import KEY, ROLE, check_kind, check_kinds
 from hyperpod_constructs.existing_role_access import let_existing_roles_in
 from hyperpod_constructs.locked_bucket import LockedBucket, allow_objects
+from hyperpod_constructs.object_access import READING
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_lifecycle.content_hash import LEFT_OUT, content_hash, read_folder
 from hyperpod_lifecycle.script_checks import check_entry_point, check_folder
 from hyperpod_lifecycle.scripts_folder import scripts_folder
-from hyperpod_model.catalog.iam import BUCKET_KEY_READ_ACTIONS, BUCKET_READ_ACTIONS, OBJECT_READ_ACTIONS
 from hyperpod_model.catalog.names import BUCKET, INSTANCE_GROUP, MOUNT_PATH, SOURCE_S3_URI
 from hyperpod_model.faults import Fault, InvalidInputError, Unknown, refuse
 
@@ -260,9 +260,7 @@ class LifecycleScripts(Construct):
             role,
             bucket=self.bucket,
             key=self.key,
-            bucket_actions=BUCKET_READ_ACTIONS,
-            object_actions=OBJECT_READ_ACTIONS,
-            key_actions=BUCKET_KEY_READ_ACTIONS,
+            access=READING,
             objects=self._objects(),
         )
 
@@ -292,9 +290,7 @@ class LifecycleScripts(Construct):
             roles,
             bucket=self.bucket,
             key=self.key,
-            bucket_actions=BUCKET_READ_ACTIONS,
-            object_actions=OBJECT_READ_ACTIONS,
-            key_actions=BUCKET_KEY_READ_ACTIONS,
+            access=READING,
             objects=self._objects(),
         )
 

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.bucket_lock import ConfigurationLock, ObjectLock, bucket_name_prefix
+from hyperpod_constructs.object_access import ObjectAccess
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_model.catalog.iam import bucket_key_via_service
 from hyperpod_model.catalog.names import BUCKET, MANAGED_BUCKET_PREFIX
@@ -141,9 +142,7 @@ def allow_objects(
     *,
     bucket: s3.IBucket,
     key: kms.IKey | None,
-    bucket_actions: Sequence[str],
-    object_actions: Sequence[str],
-    key_actions: Sequence[str],
+    access: ObjectAccess,
     objects: str = "*",
 ) -> iam.Grant:
     """Allow a role to work with a bucket's objects, as long as the bucket belongs to the expected account.
@@ -156,9 +155,7 @@ def allow_objects(
         role: A role of the bucket's account.
         bucket: The bucket.
         key: Its key, if encrypted with SSE-KMS. Its policy must leave access to IAM, as CDK's default does.
-        bucket_actions: Actions on the bucket.
-        object_actions: Actions on its objects.
-        key_actions: Actions on the key, through S3 only.
+        access: Actions on bucket, objects and key.
         objects: Pattern of object keys.
 
     Raises:
@@ -168,11 +165,11 @@ def allow_objects(
     refuse_foreign_role(scope, role, account)
     pinned = {"StringEquals": {"s3:ResourceAccount": account}}
     grant = iam.Grant.add_to_principal(
-        grantee=role, actions=list(bucket_actions), resource_arns=[bucket.bucket_arn], conditions=pinned
+        grantee=role, actions=list(access.bucket), resource_arns=[bucket.bucket_arn], conditions=pinned
     ).combine(
         iam.Grant.add_to_principal(
             grantee=role,
-            actions=list(object_actions),
+            actions=list(access.objects),
             resource_arns=[bucket.arn_for_objects(objects)],
             conditions=pinned,
         )
@@ -182,7 +179,7 @@ def allow_objects(
     return grant.combine(
         iam.Grant.add_to_principal(
             grantee=role,
-            actions=list(key_actions),
+            actions=list(access.key),
             resource_arns=[key.key_arn],
             conditions={"StringLike": {"kms:ViaService": bucket_key_via_service(bucket.env.region)}},
         )
