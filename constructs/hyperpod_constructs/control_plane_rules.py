@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aws_cdk import CfnResource, Stack
+from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_constructs.group_to_group_rules import group_name, open_one_way
 from hyperpod_model.catalog.ports import EKS_CONTROL_PLANE, HTTPS, PortRange
 
 
@@ -33,14 +34,27 @@ def allow_control_plane(
     Returns:
         The construct that holds the rules. Asked again for the same nodes, the same construct.
     """
-    scope_id = f"Rules{_name(nodes, beside=scope)}"
+    scope_id = f"Rules{group_name(nodes, beside=scope)}"
     existing = scope.node.try_find_child(scope_id)
     if isinstance(existing, Construct):
         return existing
     rules = Construct(scope, scope_id)
-    _open(rules, "ToControlPlane", nodes, control_plane, HTTPS, "Kubernetes API, from nodes")
-    to_nodes = sorted({*EKS_CONTROL_PLANE, *webhooks})
-    _open(rules, "ToNodes", control_plane, nodes, to_nodes, "Kubelet, DNS, webhooks, from control plane")
+    open_one_way(
+        rules,
+        "ToControlPlane",
+        source=nodes,
+        target=control_plane,
+        ports=HTTPS,
+        description="Kubernetes API, from nodes",
+    )
+    open_one_way(
+        rules,
+        "ToNodes",
+        source=control_plane,
+        target=nodes,
+        ports=sorted({*EKS_CONTROL_PLANE, *webhooks}),
+        description="Kubelet, DNS, webhooks, from control plane",
+    )
     return rules
 
 
@@ -58,48 +72,11 @@ def allow_kubectl(
         The rules. What the function installs must depend on them, or they may go first when the stack is
         deleted.
     """
-    return _open(
-        scope, "KubectlToControlPlane", kubectl, control_plane, HTTPS, "Kubernetes API, from kubectl"
+    return open_one_way(
+        scope,
+        "KubectlToControlPlane",
+        source=kubectl,
+        target=control_plane,
+        ports=HTTPS,
+        description="Kubernetes API, from kubectl",
     )
-
-
-def _open(
-    scope: Construct,
-    name: str,
-    source: ec2.ISecurityGroup,
-    target: ec2.ISecurityGroup,
-    ports: Iterable[PortRange],
-    description: str,
-) -> list[CfnResource]:
-    rules: list[CfnResource] = []
-    for protocol, first, last in ports:
-        suffix = f"{protocol.capitalize()}{first}"
-        ingress = ec2.CfnSecurityGroupIngress(
-            scope,
-            f"{name}Ingress{suffix}",
-            group_id=target.security_group_id,
-            source_security_group_id=source.security_group_id,
-            ip_protocol=protocol,
-            from_port=first,
-            to_port=last,
-            description=description,
-        )
-        egress = ec2.CfnSecurityGroupEgress(
-            scope,
-            f"{name}Egress{suffix}",
-            group_id=source.security_group_id,
-            destination_security_group_id=target.security_group_id,
-            ip_protocol=protocol,
-            from_port=first,
-            to_port=last,
-            description=description,
-        )
-        rules += [ingress, egress]
-    return rules
-
-
-def _name(group: ec2.ISecurityGroup, *, beside: Construct) -> str:
-    """The group's path within its stack, with the stack's id only where the stacks differ."""
-    stack = Stack.of(group)
-    within = group.node.path.removeprefix(stack.node.path).strip("/").replace("/", "-")
-    return within if stack.node.path == Stack.of(beside).node.path else f"{stack.node.id}-{within}"

@@ -6,6 +6,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_constructs.group_to_group_rules import group_name
 from hyperpod_model.catalog.ports import LUSTRE, PortRange
 
 _ALL_TRAFFIC: tuple[PortRange | None, ...] = (None,)
@@ -83,16 +84,6 @@ def _place(group: ec2.ISecurityGroup, id: str) -> tuple[Construct, str]:
     if isinstance(group, Construct):
         return group, id
     return Stack.of(group), f"{group_name(group, beside=group)}{id}"
-
-
-def group_name(group: ec2.ISecurityGroup, *, beside: ec2.ISecurityGroup) -> str:
-    """The group's path within its stack, with the stack's id only where the stacks differ.
-
-    Logical ids then stay the same wherever in an app the stack stands.
-    """
-    stack = Stack.of(group)
-    within = group.node.path.removeprefix(stack.node.path).strip("/").replace("/", "-")
-    return within if stack.node.path == Stack.of(beside).node.path else f"{stack.node.id}-{within}"
 
 
 def _open(

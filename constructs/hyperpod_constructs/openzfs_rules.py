@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from hyperpod_constructs.lustre_rules import group_name
+from hyperpod_constructs.group_to_group_rules import group_name, open_one_way
 from hyperpod_model.catalog.ports import OPENZFS
 
 
@@ -27,26 +27,12 @@ def allow_openzfs_clients(clients: ec2.SecurityGroup, file_system: ec2.ISecurity
     if isinstance(existing, Construct):
         return existing
     rules = Construct(clients, scope_id)
-    for ports in OPENZFS:
-        suffix = f"{ports.protocol.capitalize()}{ports.first}"
-        ec2.CfnSecurityGroupIngress(
-            rules,
-            f"FromClientsIngress{suffix}",
-            group_id=file_system.security_group_id,
-            source_security_group_id=clients.security_group_id,
-            ip_protocol=ports.protocol,
-            from_port=ports.first,
-            to_port=ports.last,
-            description="OpenZFS from its clients",
-        )
-        ec2.CfnSecurityGroupEgress(
-            rules,
-            f"FromClientsEgress{suffix}",
-            group_id=clients.security_group_id,
-            destination_security_group_id=file_system.security_group_id,
-            ip_protocol=ports.protocol,
-            from_port=ports.first,
-            to_port=ports.last,
-            description="OpenZFS from its clients",
-        )
+    open_one_way(
+        rules,
+        "FromClients",
+        source=clients,
+        target=file_system,
+        ports=OPENZFS,
+        description="OpenZFS from its clients",
+    )
     return rules
