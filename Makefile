@@ -89,6 +89,7 @@ lint: wheel
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks docs
+	@MYPYPATH=tests/local_aws $(BIN)/mypy --no-error-summary --package aws_double
 	@$(BIN)/check-wheel-contents build/wheel
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources --source-path=SCRIPTDIR

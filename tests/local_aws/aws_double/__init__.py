@@ -1,0 +1,19 @@
+"""A double of AWS on one machine, for tests and for the demo. It is not AWS.
+
+The service APIs are moto's, with what moto lacks added beside it; CloudFormation is the double's own, since
+moto's skips types and properties that it does not know. Whatever the double does not know fails, loudly.
+"""
+
+from typing import Final
+
+ACCOUNT: Final = "111122223333"
+"""The one account of the double."""
+
+LIMITS: Final = (
+    "quotas and capacity",
+    "the services' own validation beyond their public API models",
+    "IAM at creation time: a role with too few permissions creates all the same",
+    "lifecycle scripts, health agents and EFA: nothing runs on the nodes, for there are none",
+    "handlers of custom resources that need kubectl or Helm",
+)
+"""What a deployment against the double does not show."""

@@ -1,0 +1,1 @@
+"""The CloudFormation of the double."""

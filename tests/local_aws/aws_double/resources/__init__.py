@@ -1,0 +1,1 @@
+"""CloudFormation types, one module a service."""
