@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from typing import Final
 
 from hyperpod_policy.rule import Rule
@@ -73,53 +75,67 @@ from hyperpod_policy.updates import (
     subnet_ranges,
 )
 
-RULES: Final[tuple[Rule, ...]] = (
-    efa_self_traffic.RULE,
-    checkpoint_ports.RULE,
-    efa_lustre_traffic.RULE,
-    open_ingress.RULE,
-    node_subnets.RULE,
-    checkpoint_ports_acl.RULE,
-    node_dns.RULE,
-    flow_logs.RULE,
-    bucket_writers.RULE,
-    checkpoint_readers.RULE,
-    bucket_configuration.RULE,
-    bucket_transport.RULE,
-    bucket_public_access.RULE,
-    bucket_encryption.RULE,
-    bucket_versioning.RULE,
-    bucket_access_logs.RULE,
-    bucket_retention.RULE,
-    script_expiry.RULE,
-    lustre_settings.RULE,
-    lustre_ports.RULE,
-    lustre_order.RULE,
-    lustre_encryption.RULE,
-    lustre_removal.RULE,
-    execution_role_trust.RULE,
-    execution_role_privileges.RULE,
-    script_writers.RULE,
-    object_permissions.RULE,
-    cluster_request.RULE,
-    instance_type_offer.RULE,
-    node_recovery.RULE,
-    deep_health_checks.RULE,
-    cluster_dependencies.RULE,
-    endpoint_access.RULE,
-    authentication_mode.RULE,
-    secrets_encryption.RULE,
-    control_plane_logs.RULE,
-    node_traffic.RULE,
-    pod_identity_trust.RULE,
-    service_account_trust.RULE,
-    node_checkpoint_access.RULE,
-    training_operator_tag.RULE,
-    tiered_checkpointing.RULE,
-    group_zones.RULE,
-    isolated_endpoints.RULE,
-    s3_endpoint_policy.RULE,
-)
+GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "network": (
+        efa_self_traffic.RULE,
+        checkpoint_ports.RULE,
+        efa_lustre_traffic.RULE,
+        open_ingress.RULE,
+        node_subnets.RULE,
+        checkpoint_ports_acl.RULE,
+        node_dns.RULE,
+        flow_logs.RULE,
+        group_zones.RULE,
+        isolated_endpoints.RULE,
+        s3_endpoint_policy.RULE,
+    ),
+    "storage": (
+        bucket_writers.RULE,
+        checkpoint_readers.RULE,
+        bucket_configuration.RULE,
+        bucket_transport.RULE,
+        bucket_public_access.RULE,
+        bucket_encryption.RULE,
+        bucket_versioning.RULE,
+        bucket_access_logs.RULE,
+        bucket_retention.RULE,
+        script_expiry.RULE,
+        lustre_settings.RULE,
+        lustre_ports.RULE,
+        lustre_order.RULE,
+        lustre_encryption.RULE,
+        lustre_removal.RULE,
+    ),
+    "identity": (
+        execution_role_trust.RULE,
+        execution_role_privileges.RULE,
+        script_writers.RULE,
+        object_permissions.RULE,
+        pod_identity_trust.RULE,
+        service_account_trust.RULE,
+        node_checkpoint_access.RULE,
+    ),
+    "resilience": (
+        cluster_request.RULE,
+        instance_type_offer.RULE,
+        node_recovery.RULE,
+        deep_health_checks.RULE,
+        cluster_dependencies.RULE,
+        tiered_checkpointing.RULE,
+    ),
+    "control_plane": (
+        endpoint_access.RULE,
+        authentication_mode.RULE,
+        secrets_encryption.RULE,
+        control_plane_logs.RULE,
+        node_traffic.RULE,
+        training_operator_tag.RULE,
+    ),
+}
+"""All rules by the concern they serve, which is the folder they stand in."""
+
+RULES: Final[tuple[Rule, ...]] = tuple(chain.from_iterable(GROUPS.values()))
+"""All rules, in the order in which reports list them."""
 
 UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
     group_settings.RULE,
@@ -133,6 +149,19 @@ UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
     kubernetes_version.RULE,
 )
 """All rules about updates, in the order in which reports list them."""
+
+
+def group_of(rule_id: str) -> str:
+    """Return the concern that a rule serves, such as ``network``.
+
+    Args:
+        rule_id: Such as ``EfaSelfTraffic``.
+
+    Raises:
+        LookupError: If there is no such rule.
+    """
+    found = rule(rule_id)
+    return next(name for name, rules in GROUPS.items() if found in rules)
 
 
 def rule(rule_id: str) -> Rule:

@@ -10,7 +10,7 @@ from hyperpod_model.faults import FaultPath
 from hyperpod_policy.template import Resource, Template
 
 Outcome: TypeAlias = Literal["pass", "fail", "undetermined"]
-Severity: TypeAlias = Literal["error", "warning"]
+Severity: TypeAlias = Literal["error", "warning", "advice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Promise:
     Attributes:
         id: Name by which it is acknowledged.
         title: The promise, as a sentence without period.
-        severity: ``error`` if it must be mended or acknowledged, ``warning`` if it should be.
+        severity: ``error`` if it must be mended or acknowledged, ``warning`` if it should be, ``advice`` if
+            the cluster works and is safe without it.
         why: What goes wrong otherwise.
         fix: How to mend it.
         source: Where AWS says so.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from hyperpod_policy.choices import World
@@ -176,14 +176,22 @@ class Template:
     ``Fn::ImportValue`` to an export of another template under review.
     """
 
-    def __init__(self, documents: Sequence[Document], *, world: World | None = None) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        *,
+        world: World | None = None,
+        checkpoint_buckets: Collection[str] = (),
+    ) -> None:
         """Index the resources; nothing is resolved before it is asked for.
 
         Args:
             documents: Templates without parent; their nested stacks come with them.
             world: Values of what the templates leave open. By default each choice's first option.
+            checkpoint_buckets: Names or logical ids of checkpoint buckets, beside those that their use tells.
         """
         self.world = World() if world is None else world
+        self.checkpoint_buckets = frozenset(checkpoint_buckets)
         self._scopes: list[_Scope] = []
         self._by_scope: dict[str, _Scope] = {}
         self._resources: dict[str, Resource] = {}

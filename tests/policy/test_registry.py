@@ -8,7 +8,7 @@ import pytest
 
 import hyperpod_policy.rules
 from hyperpod_policy import review
-from hyperpod_policy.registry import RULES, rule
+from hyperpod_policy.registry import GROUPS, RULES, group_of, rule
 
 REGION = "us-west-2"
 ABOUT_EKS = {
@@ -33,6 +33,12 @@ def _modules():
 
 def test_every_rule_module_is_registered():
     assert {module.RULE.id for module in _modules()} == {found.id for found in RULES}
+
+
+def test_rules_are_grouped_by_the_folder_they_stand_in():
+    folders = {module.RULE.id: module.__name__.split(".")[-2] for module in _modules()}
+    assert {found.id: group_of(found.id) for found in RULES} == folders
+    assert sum(map(len, GROUPS.values())) == len(RULES)
 
 
 def test_rule_ids_are_unique_and_can_be_acknowledged():
