@@ -89,7 +89,9 @@ def _guarded_buckets(template: Template) -> list[GuardedBucket]:
             found.setdefault(bucket.key, GuardedBucket(bucket, "lifecycle script"))
     if clusters(template):
         for bucket in template.of_type(BUCKET):
-            if bucket.key not in found and (_is_tagged(bucket) or _is_written_by_jobs(template, bucket)):
+            if bucket.key not in found and (
+                _is_named(template, bucket) or _is_tagged(bucket) or _is_written_by_jobs(template, bucket)
+            ):
                 found[bucket.key] = GuardedBucket(bucket, "checkpoint")
     return list(found.values())
 
@@ -134,6 +136,13 @@ def _bucket_name(value: Any, mark: str) -> Any:
             break
         name.append(part)
     return concatenated(name)
+
+
+def _is_named(template: Template, bucket: Resource) -> bool:
+    name = bucket.get("BucketName")
+    return bucket.logical_id in template.checkpoint_buckets or (
+        isinstance(name, str) and name in template.checkpoint_buckets
+    )
 
 
 def _is_tagged(bucket: Resource) -> bool:

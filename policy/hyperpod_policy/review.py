@@ -24,6 +24,7 @@ def review(
     account: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     file: str | None = None,
+    checkpoint_buckets: Sequence[str] = (),
 ) -> Report:
     """Review a template.
 
@@ -37,6 +38,8 @@ def review(
         account: Account id of a decoded template. By default unknown.
         parameters: Parameter values of a decoded template, by name. By default those the template tells.
         file: File a decoded template was read from, for reports. By default none.
+        checkpoint_buckets: Logical ids or names of buckets that hold checkpoints, in addition to those that
+            are recognised as such. By default none.
 
     Returns:
         Every rule's answers; none for a template without a HyperPod cluster.
@@ -49,7 +52,7 @@ def review(
     applied = tuple(rules)
 
     def judge(world: World) -> Iterable[tuple[Promise, Verdict]]:
-        subject = Template(documents, world=world)
+        subject = Template(documents, world=world, checkpoint_buckets=checkpoint_buckets)
         return ((rule, verdict) for rule in applied for verdict in rule.check(subject))
 
     return judged_in_all_worlds(judge, documents)
@@ -151,7 +154,13 @@ def _finding(rule: Promise, verdict: Verdict, worlds: Sequence[str], *, everywhe
         source=rule.source,
         file=verdict.resource.document.file,
         when=when,
+        line=_line(verdict),
     )
+
+
+def _line(verdict: Verdict) -> int | None:
+    line_of = getattr(verdict.resource.document, "line_of", None)
+    return None if line_of is None else line_of(verdict.resource.logical_id, verdict.path)
 
 
 def _unread(documents: Sequence[Document]) -> list[str]:
