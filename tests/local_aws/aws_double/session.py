@@ -93,12 +93,22 @@ class Session:
         meta = self.client(service).meta
         shape = meta.service_model.operation_model(meta.method_to_api_mapping[operation]).input_shape
         request: dict[str, Any] = _coerced(shape, dict(parameters))
-        report = ParamValidator().validate(request, shape)
-        problems = [report.generate_report()] if report.has_errors() else []
-        problems += _violations(shape, request, "")
+        problems = model_violations(shape, request)
         if problems:
             raise InvalidRequestError(f"{service}:{operation}: " + "; ".join(problems))
         return request
+
+
+def model_violations(shape: Shape, request: Mapping[str, Any]) -> list[str]:
+    """Say everything in a request, or in an answer, that the API model does not admit.
+
+    Args:
+        shape: What the model says of it.
+        request: Its members.
+    """
+    report = ParamValidator().validate(request, shape)
+    problems = [report.generate_report()] if report.has_errors() else []
+    return problems + _violations(shape, request, "")
 
 
 def _coerced(shape: Shape, value: Any) -> Any:
