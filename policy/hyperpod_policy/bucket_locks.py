@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperpod_policy.buckets import GuardedBucket, policies_of, policy_statements
+from hyperpod_policy.iam.context import ABSENT, SOMEBODYS_ID
 from hyperpod_policy.iam.evaluation import Request, denials_about, denies, refused
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
@@ -21,6 +22,12 @@ STRANGER_CONTEXT: Final = {
     "aws:principalaccount": Pseudo("AWS::AccountId"),
     "s3:resourceaccount": Pseudo("AWS::AccountId"),
     "aws:resourceaccount": Pseudo("AWS::AccountId"),
+    "aws:userid": SOMEBODYS_ID,
+    # only calls of services carry these
+    "aws:principalservicename": ABSENT,
+    "aws:principalservicenameslist": ABSENT,
+    "aws:sourceaccount": ABSENT,
+    "aws:sourcearn": ABSENT,
 }
 """What a request of a principal carries that nobody listed, in the bucket's own account."""
 

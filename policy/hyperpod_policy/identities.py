@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
 from hyperpod_model.faults import FaultPath
+from hyperpod_policy.iam.evaluation import Request, permitted
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved, concatenated, elements, same
+from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved, concatenated, elements, same
 
 ROLE: Final = "AWS::IAM::Role"
 MANAGED_POLICY: Final = "AWS::IAM::ManagedPolicy"
@@ -25,11 +27,28 @@ class Permissions:
         statements: Statements of inline and managed policies in the template.
         aws_managed: Names of AWS managed policies, each with where it is attached.
         unknown: Policies that the template does not show, each with where it is attached.
+        boundary: Statements of the permissions boundary; ``None`` if the role has none.
+        boundary_is_known: Whether the template shows all of it.
     """
 
     statements: list[Statement] = field(default_factory=list)
     aws_managed: list[tuple[str, Resource, FaultPath]] = field(default_factory=list)
     unknown: list[tuple[Any, Resource, FaultPath]] = field(default_factory=list)
+    boundary: list[Statement] | None = None
+    boundary_is_known: bool = True
+
+    def permit(self, request: Request, resource_policy: Sequence[Statement] = ()) -> bool | None:
+        """Tell whether the statements in the template permit some of a request of the role.
+
+        Args:
+            request: What the role tries to do.
+            resource_policy: Statements of the policy of what it acts on, in the same account.
+        """
+        statements = [*self.statements, *resource_policy]
+        if self.boundary_is_known:
+            return permitted(statements, request, boundary=self.boundary)
+        answer = permitted(statements, request)
+        return None if answer else answer
 
     @property
     def complete(self) -> bool:
@@ -67,6 +86,11 @@ def _without_partition(arn: Any) -> Any:
 def arn_of(role: Resource) -> Reference:
     """Return the ARN of a role of the template."""
     return Reference(role.key, "Arn")
+
+
+def session_id(role: Resource) -> Any:
+    """Return what ``aws:userid`` is for sessions of a role of the template."""
+    return concatenated((Reference(role.key, "RoleId"), ":", Anything("session name")))
 
 
 def permissions(template: Template, role: Resource) -> Permissions:
@@ -109,6 +133,7 @@ def _gather(template: Template, role: Resource) -> Permissions:
         add(role, "Policies", position, "PolicyDocument")
     for policy in attached_policies(template, role):
         add(policy, "PolicyDocument")
+    _read_boundary(template, role, found)
     arns, complete = elements(role.get("ManagedPolicyArns"))
     if not complete:
         found.unknown.append((role.get("ManagedPolicyArns"), role, ("ManagedPolicyArns",)))
@@ -123,6 +148,20 @@ def _gather(template: Template, role: Resource) -> Permissions:
         else:
             found.unknown.append((arn, role, path))
     return found
+
+
+def _read_boundary(template: Template, role: Resource, found: Permissions) -> None:
+    arn = role.get("PermissionsBoundary")
+    if arn is None or aws_managed_name(arn) == "AdministratorAccess":
+        return
+    found.boundary = []
+    policy = template.resource(arn, MANAGED_POLICY)
+    found.boundary_is_known = policy is not None
+    for statement in () if policy is None else statements_of(policy, "PolicyDocument"):
+        if isinstance(statement, Unresolved):
+            found.boundary_is_known = False
+        else:
+            found.boundary.append(statement)
 
 
 def aws_managed_name(arn: Any) -> str | None:

@@ -12,8 +12,8 @@ from hyperpod_model.catalog.iam import (
 from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
 from hyperpod_policy.buckets import GuardedBucket, bucket_arn, objects_arn, policy_statements
 from hyperpod_policy.clusters import Used
-from hyperpod_policy.iam.evaluation import Request, allows, denials_about, permitted, refused
-from hyperpod_policy.identities import arn_of, permissions, role_of
+from hyperpod_policy.iam.evaluation import Request, allows, denials_about, refused
+from hyperpod_policy.identities import arn_of, permissions, role_of, session_id
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
 
@@ -34,12 +34,15 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
     role = role_of(template, used.value)
     principal = template.spelled(used.value if role is None else arn_of(role))
     objects, itself = objects_arn(template, bucket), bucket_arn(template, bucket)
+    context = {key: value for key, value in STRANGER_CONTEXT.items() if key != "aws:userid"}
+    if role is not None:
+        context["aws:userid"] = session_id(role)
     open_requests: list[Request] = []
     for resource, actions in (
         (objects, S3_OBJECT_WRITE_ACTIONS),
         (itself, S3_BUCKET_CONFIGURATION_ACTIONS),
     ):
-        asked = [Request(action, resource, principal, STRANGER_CONTEXT) for action in actions]
+        asked = [Request(action, resource, principal, context) for action in actions]
         denials = denials_about(policy, asked[0])
         open_requests += [request for request in asked if refused(denials, request) is not True]
     if not open_requests:
@@ -55,13 +58,14 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
             allowed=allowed,
         )
     held = permissions(template, role)
-    statements = [*held.statements, *policy]
-    answers = [(request, permitted(statements, request)) for request in open_requests]
+    answers = [(request, held.permit(request, policy)) for request in open_requests]
     certain = [request for request, answer in answers if answer]
     unclear = [request for request, answer in answers if answer is None]
     if certain:
         grant = next(
-            statement for statement in statements if any(allows(statement, request) for request in certain)
+            statement
+            for statement in (*held.statements, *policy)
+            if any(allows(statement, request) for request in certain)
         )
         names = [request.action for request in certain]
         more = len(names) - _SHOWN

@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperpod_policy.iam import patterns
+from hyperpod_policy.iam.context import ABSENT as ABSENT
+from hyperpod_policy.iam.context import SOMEBODY as SOMEBODY
+from hyperpod_policy.iam.context import SOMEBODYS_ID
+from hyperpod_policy.iam.variables import with_variables
 from hyperpod_policy.values import Dynamic, Expression, Parameter, Unresolved, scalar_text
-
-
-class _Absent:
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT: Final = _Absent()
-"""A condition key that a request does not carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +81,10 @@ def _holds(condition: Condition, context: Mapping[str, Any], free: bool) -> bool
     if compare is None:
         return free
     found = given if isinstance(given, list) else [given]
+    values = [with_variables(value, context) for value in condition.values]
     verdicts = []
     for item in found:
-        answers = [compare(value, item) for value in condition.values]
+        answers = [compare(value, item) for value in values]
         if not condition.complete:
             answers.append(None)
         matched = _any(answers)
@@ -117,19 +113,19 @@ def _boolean(value: Any, given: Any) -> bool | None:
 
 
 def _like(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY:
-        return _somebody(value)
+    if given is SOMEBODY or given is SOMEBODYS_ID:
+        return _somebody(value, given)
     return patterns.every(value, given)
 
 
 def _equals(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY:
+    if given is SOMEBODY or given is SOMEBODYS_ID:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given)
 
 
 def _equals_ignoring_case(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY:
+    if given is SOMEBODY or given is SOMEBODYS_ID:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given, ignore_case=True)
 
@@ -144,21 +140,11 @@ _OPERATORS: Final = {
 }
 
 
-class _Somebody(Unresolved):
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "a principal that nobody listed"
-
-
-SOMEBODY: Final = _Somebody()
-"""The ARN of a principal that no statement names: only a pattern that names nobody matches it."""
-
-
-def _somebody(value: Any) -> bool | None:
+def _somebody(value: Any, given: Any) -> bool | None:
+    """Whether a pattern matches a principal that nobody listed, or its id."""
     if _may_be_any_text(value):
         return None
-    return patterns.admits_any_principal(value)
+    return patterns.admits_any_id(value) if given is SOMEBODYS_ID else patterns.admits_any_principal(value)
 
 
 def _may_be_any_text(value: Any) -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hyperpod_policy.iam import patterns
-from hyperpod_policy.iam.conditions import SOMEBODY, holds
+from hyperpod_policy.iam.conditions import holds
+from hyperpod_policy.iam.context import SOMEBODY
 from hyperpod_policy.iam.statements import Statement
-from hyperpod_policy.values import Imported, Reference, Text, Unresolved
+from hyperpod_policy.iam.variables import with_variables
+from hyperpod_policy.values import Imported, Pseudo, Reference, Text, Unresolved
+
+_ACCOUNT_ID: Final = re.compile(r"[0-9]{12}")
+_ROOT: Final = re.compile(r"arn:[^:]*:iam::(?P<account>[0-9]{12}|<>):root")
 
 _Match: TypeAlias = Callable[[Any, Any], "bool | None"]
 
@@ -47,21 +53,36 @@ def allows(statement: Statement, request: Request) -> bool | None:
 
 def refused(statements: Sequence[Statement], request: Request) -> bool | None:
     """Tell whether any of the statements refuses the whole of a request."""
-    answers = {denies(statement, request) for statement in statements}
-    if True in answers:
-        return True
-    return None if None in answers else False
+    return _any(denies(statement, request) for statement in statements)
 
 
-def permitted(statements: Sequence[Statement], request: Request) -> bool | None:
-    """Tell whether the statements permit some of a request: one allows and none refuses."""
-    answers = {allows(statement, request) for statement in statements}
-    if True not in answers and None not in answers:
+def permitted(
+    statements: Sequence[Statement], request: Request, *, boundary: Sequence[Statement] | None = None
+) -> bool | None:
+    """Tell whether the statements permit some of a request: one allows and none refuses.
+
+    Args:
+        statements: Statements of identity and resource policies of one account.
+        request: What somebody tries to do.
+        boundary: Statements of the role's permissions boundary, which must allow it as well. By default the
+            role has none.
+    """
+    allowed = _any(allows(statement, request) for statement in statements)
+    if allowed and boundary is not None:
+        allowed = _any(allows(statement, request) for statement in boundary)
+    if allowed is False:
         return False
-    no = refused(statements, request)
+    no = refused(statements if boundary is None else [*statements, *boundary], request)
     if no:
         return False
-    return True if True in answers and no is False else None
+    return True if allowed and no is False else None
+
+
+def _any(answers: Iterable[bool | None]) -> bool | None:
+    found = set(answers)
+    if True in found:
+        return True
+    return None if None in found else False
 
 
 def denials_about(statements: Sequence[Statement], request: Request) -> list[Statement]:
@@ -94,17 +115,18 @@ def _applies(statement: Statement, request: Request, match: _Match, *, free: boo
 def _covers(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
     """Whether resource, principal and conditions of a statement hold for a request."""
     answers: list[bool | None] = []
+    context = {"aws:principalarn": request.principal, **request.context}
+    resources = [with_variables(pattern, context) for pattern in statement.resources]
     if statement.not_resource:
         # the exceptions must leave the whole request (Deny) or some of it (Allow)
         other = patterns.some if match is patterns.every else patterns.every
-        answers.append(_listed(statement.resources, lambda pattern: other(pattern, request.resource), True))
+        answers.append(_listed(resources, lambda pattern: other(pattern, request.resource), True))
     elif statement.resources:
-        answers.append(_listed(statement.resources, lambda pattern: match(pattern, request.resource), False))
+        answers.append(_listed(resources, lambda pattern: match(pattern, request.resource), False))
     if False in answers:
         return False
     if statement.principals or statement.not_principal:
         answers.append(_principal(statement, request))
-    context = {"aws:principalarn": request.principal, **request.context}
     answers.append(holds(statement.conditions, context, free=free))
     if False in answers:
         return False
@@ -112,26 +134,52 @@ def _covers(statement: Statement, request: Request, match: _Match, *, free: bool
 
 
 def _listed(values: Sequence[Any], match: Callable[[Any], bool | None], exceptions: bool) -> bool | None:
-    answers = {match(value) for value in values}
-    found: bool | None = True if True in answers else (None if None in answers else False)
-    if found is None:
-        return None
-    return found != exceptions
+    found = _any(match(value) for value in values)
+    return None if found is None else found != exceptions
 
 
 def _principal(statement: Statement, request: Request) -> bool | None:
-    answers: set[bool | None] = set()
-    for kind, value in statement.principals:
-        if value == "*" and kind in ("*", "AWS"):
-            answers.add(True)
-        elif kind != "AWS":
-            answers.add(False)
-        elif request.principal is SOMEBODY:
-            answers.add(None if isinstance(value, Unresolved) and not _names_one(value) else False)
-        else:
-            answers.add(patterns.equal(value, request.principal))
-    found: bool | None = True if True in answers else (None if None in answers else False)
+    found = _any(_is_meant(statement, kind, value, request) for kind, value in statement.principals)
     return None if found is None else found != statement.not_principal
+
+
+def _is_meant(statement: Statement, kind: str, value: Any, request: Request) -> bool | None:
+    """Whether one of the principals of a statement is the caller."""
+    if value == "*" and kind in ("*", "AWS"):
+        return True
+    if kind != "AWS":
+        return False
+    account = account_of(value)
+    if account is not None and statement.effect == "Deny" and not statement.not_principal:
+        # a denial of an account holds for all its principals; an allowance leaves them to their own policies
+        caller = request.context.get("aws:principalaccount")
+        if caller is None:
+            return False  # it may be anybody, anywhere
+        own = statement.holder.document.account
+        known = own if own is not None and isinstance(caller, Pseudo) else caller
+        return patterns.equal(account, known)
+    if request.principal is SOMEBODY:
+        return None if isinstance(value, Unresolved) and not _names_one(value) else False
+    return patterns.equal(value, request.principal)
+
+
+def account_of(principal: Any) -> Any:
+    """Return the account that a principal means as a whole, by its id or its root; ``None`` if one of it."""
+    parts = principal.parts if isinstance(principal, Text) else (principal,)
+    if len(parts) == 1:
+        if isinstance(parts[0], Pseudo) and parts[0].name == "AWS::AccountId":
+            return parts[0]
+        if isinstance(parts[0], str) and _ACCOUNT_ID.fullmatch(parts[0]):
+            return parts[0]
+    head, *rest = (part if isinstance(part, str) else "<>" for part in parts)
+    text = head + "".join(rest)
+    match = _ROOT.fullmatch(text)
+    if match is None:
+        return None
+    if match["account"] != "<>":
+        return match["account"]
+    unresolved = [part for part in parts if not isinstance(part, str)]
+    return unresolved[-1]
 
 
 def _names_one(value: Unresolved) -> bool:

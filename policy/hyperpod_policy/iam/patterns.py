@@ -12,6 +12,8 @@ _Token: TypeAlias = "str | Unresolved"
 
 _MANY: Final = "*"
 _ONE: Final = "?"
+_ESCAPE: Final = re.compile(r"\$\{([*?$])\}")
+"""How a policy writes a wildcard that is meant literally."""
 
 
 @lru_cache(maxsize=16384)
@@ -21,7 +23,12 @@ def every(pattern: Any, subject: Any, *, ignore_case: bool = False) -> bool | No
     Returns:
         ``True`` or ``False`` if certain, ``None`` if it depends on what only deployment can tell.
     """
-    if isinstance(pattern, str) and isinstance(subject, str) and not subject.startswith("arn:"):
+    if (
+        isinstance(pattern, str)
+        and isinstance(subject, str)
+        and not subject.startswith("arn:")
+        and "${" not in pattern
+    ):
         return _expression(pattern, ignore_case).fullmatch(subject) is not None
     wanted, given = _tokens(pattern, ignore_case), _tokens(subject, ignore_case)
     if _matches(wanted, given, False, False):
@@ -66,6 +73,15 @@ def admits_any_principal(pattern: Any) -> bool:
     return rest.lstrip("?*/") == ""
 
 
+def admits_any_id(pattern: Any) -> bool:
+    """Tell whether a pattern for ``aws:userid`` matches ids whatever the unique id before the colon is."""
+    first = pattern.parts[0] if isinstance(pattern, Text) else pattern
+    if not isinstance(first, str):
+        return False
+    unique_id = first.partition(":")[0]
+    return _MANY in unique_id and unique_id.strip("*?") in ("", "A", "AR", "ARO", "AROA", "AI", "AID", "AIDA")
+
+
 class _Literal(str):
     """A character that is itself although it looks like a wildcard."""
 
@@ -80,9 +96,15 @@ def _expression(pattern: str, ignore_case: bool) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def _text_tokens(text: str, literal: bool) -> tuple[_Token, ...]:
-    if literal:
-        return tuple(_Literal(char) if char in (_MANY, _ONE) else char for char in text)
-    return tuple(text)
+    tokens: list[_Token] = []
+    for number, piece in enumerate(_ESCAPE.split(text)):
+        if number % 2:
+            tokens.append(_Literal(piece))
+        elif literal:
+            tokens.extend(_Literal(char) if char in (_MANY, _ONE) else char for char in piece)
+        else:
+            tokens.extend(piece)
+    return tuple(tokens)
 
 
 def _tokens(value: Any, ignore_case: bool, *, literal: bool = False) -> tuple[_Token, ...]:
@@ -172,8 +194,8 @@ def _common_start(pattern: tuple[_Token, ...], subject: tuple[_Token, ...]) -> i
 
 
 def _is_own_name(token: Unresolved) -> bool:
-    """Whether it is the name or ARN of a resource of the template, which equals nothing but itself."""
-    return isinstance(token, Reference) and token.attribute in ("Ref", "Arn")
+    """Whether it is the name, ARN or id of a resource of the template, which equals nothing but itself."""
+    return isinstance(token, Reference) and token.attribute in ("Ref", "Arn", "RoleId")
 
 
 def _may_hold(token: _Token, part: _Token) -> bool:

@@ -88,3 +88,19 @@ def test_patterns_that_admit_every_principal(pattern, wide):
 def test_plain_text_matches_as_a_shell_would(pattern, text):
     assert every(pattern, text) is fnmatch.fnmatchcase(text, pattern)
     assert some(pattern, Text((text, ""))) is fnmatch.fnmatchcase(text, pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "subject", "expected"),
+    [
+        ("a${*}", "a*", True),
+        ("a${*}", "ab", False),
+        ("a${?}*", "a?b", True),
+        ("a${?}*", "abb", False),
+        ("a${$}b", "a$b", True),
+    ],
+    ids=str,
+)
+def test_escaped_wildcards_are_themselves(pattern, subject, expected):
+    assert every(pattern, subject) is expected
+    assert some(pattern, Text((subject, ""))) is expected

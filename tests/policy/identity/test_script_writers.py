@@ -148,3 +148,56 @@ def test_each_script_bucket_of_an_unknown_role_is_named(judge, template):
     messages = " ".join(finding.message for finding in judge(ID, template).findings)
     assert "is not denied writes to lifecycle script bucket Scripts" in messages
     assert "is not denied writes to lifecycle script bucket Other" in messages
+
+
+def _bound(template, *statements):
+    template["Resources"]["Boundary"] = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {"PolicyDocument": {"Statement": list(statements)}},
+    }
+    template["Resources"]["NodeRole"]["Properties"]["PermissionsBoundary"] = {"Ref": "Boundary"}
+
+
+@pytest.mark.parametrize(
+    ("statements", "outcome"),
+    [
+        ([{"Effect": "Allow", "Action": "s3:Get*", "Resource": "*"}], "pass"),
+        ([{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}], "fail"),
+        (
+            [
+                {"Effect": "Allow", "Action": "*", "Resource": "*"},
+                {"Effect": "Deny", "Action": "s3:Put*", "Resource": "*"},
+            ],
+            "pass",
+        ),
+    ],
+    ids=str,
+)
+def test_a_permissions_boundary_counts(judge, unlocked, statements, outcome):
+    _allow(unlocked, **WRITE)
+    _bound(unlocked, *statements)
+    assert judge(ID, unlocked).outcome(ID) == outcome
+
+
+@pytest.mark.parametrize(
+    ("boundary", "outcome"),
+    [
+        ("arn:aws:iam::aws:policy/AdministratorAccess", "fail"),
+        ({"Fn::ImportValue": "boundary"}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_a_permissions_boundary_of_elsewhere(judge, unlocked, boundary, outcome):
+    _allow(unlocked, **WRITE)
+    unlocked["Resources"]["NodeRole"]["Properties"]["PermissionsBoundary"] = boundary
+    assert judge(ID, unlocked).outcome(ID) == outcome
+
+
+def test_a_writer_listed_by_its_id_fails(judge, template):
+    _allow(template, **WRITE)
+    denial = template["Resources"]["ScriptsPolicy"]["Properties"]["PolicyDocument"]["Statement"][2]
+    denial["Condition"] = {"StringNotLike": {"aws:userId": [{"Fn::Sub": "${NodeRole.RoleId}:*"}]}}
+    (finding,) = judge(ID, template).failures
+    assert "lets NodeRole s3:PutObject on lifecycle script bucket Scripts" in finding.message
+    denial["Condition"] = {"StringNotLike": {"aws:userId": [{"Fn::Sub": "${UploadRole.RoleId}:*"}]}}
+    assert judge(ID, template).outcome(ID) == "pass"
