@@ -1,0 +1,1 @@
+"""Reports of a review: as text, JSON, SARIF and Markdown."""
