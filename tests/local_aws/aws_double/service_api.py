@@ -1,9 +1,10 @@
-"""A service API of the double's own, in front of moto's: checked requests, checked answers, modelled errors."""
+"""A service API of the double's own, in the place of moto's: requests, answers and errors by the model."""
 
 from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +14,6 @@ from urllib.parse import parse_qs, unquote
 from uuid import uuid4
 
 import botocore.session
-from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, ServiceModel, StructureShape
 
 from aws_double import ACCOUNT
@@ -78,9 +78,7 @@ class ServiceApi:
     def operation(self, name: str) -> Callable[[Handler], Handler]:
         """Register what answers an operation, in the API model's spelling, such as ``CreateCluster``."""
         if name not in self.model.operation_names:
-            raise UnknownServiceError(
-                service_name=f"{self.service}:{name}", known_service_names=sorted(self.model.operation_names)
-            )
+            raise ValueError(f"{self.service} has no operation {name!r}")
 
         def register(handler: Handler) -> Handler:
             self._handlers[name] = handler
@@ -105,7 +103,8 @@ class ServiceApi:
                     return self.fallback(http, full_url, headers)
                 raise ApiError(
                     "NotInThisDouble",
-                    f"{self.service}:{name} is not in this double, which has {', '.join(sorted(self._handlers))}",
+                    f"{self.service}:{name} is not in this double; it has "
+                    + ", ".join(sorted(self._handlers)),
                 )
             operation = self.model.operation_model(name)
             credential = _CREDENTIAL.search(http.headers.get("Authorization", ""))
@@ -118,9 +117,13 @@ class ServiceApi:
             )
             with _LOCK:
                 result = dict(handler(request))
+            return self._answered(operation, result)
         except ApiError as error:
             return self._refused(error)
-        return self._answered(operation, result)
+        except Exception as error:
+            # The server would answer with a page that says nothing.
+            traceback.print_exc()
+            return self._refused(ApiError("InternalFailure", f"a fault of the double: {error!r}"), status=500)
 
     def _operation(self, http: Any) -> tuple[str, dict[str, str]]:
         target = http.headers.get("X-Amz-Target")
@@ -156,14 +159,12 @@ class ServiceApi:
                 raise AssertionError(f"{self.service}:{operation.name} answers {'; '.join(problems)}")
         return 200, self._headers(), json.dumps(result, default=_timestamp)
 
-    def _refused(self, error: ApiError) -> Answer:
-        shape = self.model.shape_for_error_code(error.code) if error.code in self._errors() else None
-        status = 400 if shape is None else shape.metadata.get("error", {}).get("httpStatusCode", 400)
+    def _refused(self, error: ApiError, *, status: int = 400) -> Answer:
+        for shape in self.model.error_shapes:
+            if shape.name == error.code:
+                status = shape.metadata.get("error", {}).get("httpStatusCode", status)
         said = {**error.members, "__type": error.code, "message": error.message}
         return status, {**self._headers(), "x-amzn-ErrorType": error.code}, json.dumps(said)
-
-    def _errors(self) -> set[str]:
-        return {shape.name for shape in self.model.error_shapes}
 
     def _headers(self) -> dict[str, str]:
         version = self.model.metadata.get("jsonVersion", "1.1")
