@@ -8,9 +8,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
 from hyperpod_policy.clusters import Used, clusters, execution_roles, groups, orchestrator
+from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.evaluation import Request, allows
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.lustre_file_systems import FILE_SYSTEM
 from hyperpod_policy.pod_roles import pod_roles
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import (
@@ -39,6 +41,9 @@ ENCRYPTION_KEY: Final = (
     "KMSMasterKeyID",
 )
 """Where a bucket names its KMS key."""
+
+_TELLING: Final = 3
+"""How many letters of a name before a wildcard name a bucket, as the shortest name of a bucket has."""
 
 Role: TypeAlias = Literal["lifecycle script", "checkpoint"]
 
@@ -90,7 +95,10 @@ def _guarded_buckets(template: Template) -> list[GuardedBucket]:
     if clusters(template):
         for bucket in template.of_type(BUCKET):
             if bucket.key not in found and (
-                _is_named(template, bucket) or _is_tagged(bucket) or _is_written_by_jobs(template, bucket)
+                _is_named(template, bucket)
+                or _is_tagged(bucket)
+                or _is_written_by_jobs(template, bucket)
+                or bucket.key in template.once(_export_targets)
             ):
                 found[bucket.key] = GuardedBucket(bucket, "checkpoint")
     return list(found.values())
@@ -183,8 +191,29 @@ def _is_written_by_jobs(template: Template, bucket: Resource) -> bool:
 
 
 def _names(template: Template, pattern: Any, bucket: Resource) -> bool:
-    """Whether a resource pattern names a bucket, which a wildcard does not."""
-    return same(_bucket_name(pattern, ":s3:::"), template.spelled(bucket.ref)) is True
+    """Whether a resource pattern names a bucket, in full or by how its name begins; ``*`` names none."""
+    named, name = _bucket_name(pattern, ":s3:::"), template.spelled(bucket.ref)
+    if same(named, name) is True:
+        return True
+    start = named.parts[0] if isinstance(named, Text) else named
+    return (
+        isinstance(start, str)
+        and len(start.partition("*")[0].partition("?")[0]) >= _TELLING
+        and patterns.every(named, name) is True
+    )
+
+
+def _export_targets(template: Template) -> frozenset[str]:
+    """Return the keys of the buckets to which file systems export what is written on them."""
+    paths = [
+        association.get("DataRepositoryPath")
+        for association in template.of_type("AWS::FSx::DataRepositoryAssociation")
+        if association.get("S3", "AutoExportPolicy") is not None
+    ]
+    for file_system in template.of_type(FILE_SYSTEM):
+        paths.append(file_system.get("LustreConfiguration", "ExportPath"))
+    found = (_bucket_of_uri(template, single(path)) for path in paths if path is not None)
+    return frozenset(bucket.key for bucket in found if bucket is not None)
 
 
 def bucket_arn(template: Template, bucket: Resource) -> Any:
