@@ -39,6 +39,11 @@ class Session:
     ) -> None:
         self.endpoint = endpoint
         self.region = region
+        self._credentials = {
+            "AWS_ACCESS_KEY_ID": access_key,
+            "AWS_SECRET_ACCESS_KEY": secret_key,
+            **({} if session_token is None else {"AWS_SESSION_TOKEN": session_token}),
+        }
         self._session = boto3.Session(
             aws_access_key_id=access_key,
             aws_secret_access_key=secret_key,
@@ -56,6 +61,15 @@ class Session:
                 config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
             )
         return self._clients[service]
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which a program sees the double as this principal does."""
+        return {
+            **self._credentials,
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+        }
 
     def assume(self, role_arn: str, *, name: str = "session") -> Session:
         """Return the view of a role."""

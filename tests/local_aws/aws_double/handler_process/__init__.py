@@ -1,0 +1,1 @@
+"""What runs in the child process that stands in for an instance of a function."""

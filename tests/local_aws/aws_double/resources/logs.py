@@ -1,0 +1,63 @@
+"""Log groups."""
+
+from __future__ import annotations
+
+from aws_double import ACCOUNT
+from aws_double.naming import physical_name
+from aws_double.resource import Resource, ResourceType, resource_type
+from aws_double.session import Session
+
+_LONGEST_NAME = 512
+
+
+@resource_type(
+    "AWS::Logs::LogGroup",
+    properties="LogGroupName RetentionInDays KmsKeyId Tags",
+    updatable="RetentionInDays KmsKeyId Tags",
+)
+class LogGroup(ResourceType):
+    """A log group with its retention and key."""
+
+    def create(self, resource: Resource, session: Session) -> None:
+        wanted = resource.properties
+        name = wanted.get("LogGroupName", physical_name(resource, limit=_LONGEST_NAME))
+        request = {"logGroupName": name}
+        if "KmsKeyId" in wanted:
+            request["kmsKeyId"] = wanted["KmsKeyId"]
+        if "Tags" in wanted:
+            request["tags"] = wanted["Tags"]
+        session.call("logs", "create_log_group", **request)
+        resource.physical_id = name
+        resource.attributes = {"Arn": f"{_arn(session, name)}:*"}
+        if "RetentionInDays" in wanted:
+            _retain(session, name, wanted["RetentionInDays"])
+
+    def update(self, before: Resource, after: Resource, session: Session) -> None:
+        name, old, new = after.physical_id, before.properties, after.properties
+        if old.get("RetentionInDays") != new.get("RetentionInDays"):
+            _retain(session, name, new.get("RetentionInDays"))
+        if old.get("KmsKeyId") != new.get("KmsKeyId"):
+            if "KmsKeyId" in new:
+                session.call("logs", "associate_kms_key", logGroupName=name, kmsKeyId=new["KmsKeyId"])
+            else:
+                session.call("logs", "disassociate_kms_key", logGroupName=name)
+        if old.get("Tags") != new.get("Tags"):
+            gone = {tag["Key"] for tag in old.get("Tags", [])} - {tag["Key"] for tag in new.get("Tags", [])}
+            if gone:
+                session.call("logs", "untag_resource", resourceArn=_arn(session, name), tagKeys=sorted(gone))
+            if "Tags" in new:
+                session.call("logs", "tag_resource", resourceArn=_arn(session, name), tags=new["Tags"])
+
+    def delete(self, resource: Resource, session: Session) -> None:
+        session.call("logs", "delete_log_group", logGroupName=resource.physical_id)
+
+
+def _arn(session: Session, name: str) -> str:
+    return f"arn:aws:logs:{session.region}:{ACCOUNT}:log-group:{name}"
+
+
+def _retain(session: Session, name: str, days: int | None) -> None:
+    if days is None:
+        session.call("logs", "delete_retention_policy", logGroupName=name)
+    else:
+        session.call("logs", "put_retention_policy", logGroupName=name, retentionInDays=days)
