@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_network
 from typing import Any, Final, Literal
 
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.security_groups import SecurityGroupRule
 
 from aws_double import ACCOUNT
 from hyperpod_model.catalog.ports import PortRange
@@ -68,6 +70,26 @@ class NetworkView:
             self.subnet(subnet_id), None, group_ids=list(groups), description=description
         )
         return str(made.id)
+
+    def make_cluster_group(self, vpc_id: str, cluster: str) -> str:
+        """Make the group that EKS makes for a cluster, open to itself, and return its id."""
+        made = self._ec2.create_security_group(
+            f"eks-cluster-sg-{cluster}-{secrets.token_hex(4)}",
+            "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, "
+            "as well as any managed workloads.",
+            vpc_id,
+        )
+        for rules, is_egress in ((made.ingress_rules, False), (made.egress_rules, True)):
+            itself = {"GroupId": made.id, "OwnerId": ACCOUNT}
+            rules.append(
+                SecurityGroupRule(self._ec2, "-1", made.id, None, None, None, itself, is_egress=is_egress)
+            )
+        return str(made.id)
+
+    def delete_group(self, group_id: str) -> None:
+        """Delete a group that a service made."""
+        for groups in self._ec2.groups.values():
+            groups.pop(group_id, None)
 
     def vpcs(self, place: Place) -> set[str]:
         """Return the ids of the VPCs of existing subnets and groups."""
