@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Final
 
+from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.rule import Rule
 from hyperpod_policy.rules.control_plane import (
     authentication_mode,
@@ -25,10 +26,12 @@ from hyperpod_policy.rules.identity import (
     service_account_trust,
 )
 from hyperpod_policy.rules.network import (
+    address_budget,
     checkpoint_ports,
     checkpoint_ports_acl,
     efa_lustre_traffic,
     efa_self_traffic,
+    endpoint_ports,
     flow_logs,
     group_zones,
     isolated_endpoints,
@@ -82,11 +85,13 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         efa_lustre_traffic.RULE,
         open_ingress.RULE,
         node_subnets.RULE,
+        address_budget.RULE,
         checkpoint_ports_acl.RULE,
         node_dns.RULE,
         flow_logs.RULE,
         group_zones.RULE,
         isolated_endpoints.RULE,
+        endpoint_ports.RULE,
         s3_endpoint_policy.RULE,
     ),
     "storage": (
@@ -149,6 +154,9 @@ UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
     kubernetes_version.RULE,
 )
 """All rules about updates, in the order in which reports list them."""
+
+MANIFEST_RULES: Final[tuple[ManifestRule, ...]] = ()
+"""All rules about Kubernetes manifests, in the order in which reports list them."""
 
 
 def group_of(rule_id: str) -> str:

@@ -81,5 +81,5 @@ def test_a_nested_stack_that_is_not_found_is_said(tmp_path, metadata):
 
 
 def test_a_template_that_is_no_object_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="must be a JSON object, got list"):
+    with pytest.raises(ValueError, match="must be a mapping with Resources, got a list"):
         read_stack(_write(tmp_path, "Outer.template.json", []))
