@@ -26,7 +26,8 @@ class Running:
     Attributes:
         endpoint: Its address.
         region: Region that the environment names.
-        settings: Environment variables by which the CDK CLI, the AWS CLI and boto3 use it as the account's root.
+        settings: Environment variables by which the CDK CLI, the AWS CLI and boto3 use it, as the account's
+            root.
         environment: The same in the environment of this process, without what would lead elsewhere.
         log: What the server says.
         pid: The server's process.

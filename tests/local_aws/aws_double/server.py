@@ -27,7 +27,7 @@ def serve(*, port: int, pace: float, stops_with_input: bool = False) -> None:
     Args:
         port: Port to listen on; 0 for a free one.
         pace: Seconds to wait before each resource of a stack.
-        stops_with_input: Whether to end when standard input does, and so with the process that began this one.
+        stops_with_input: Whether to end when standard input does, and so with the process that began this.
     """
     _prepare()
     from moto.moto_server.werkzeug_app import (
@@ -87,7 +87,7 @@ def _modules(package: ModuleType) -> Iterable[str]:
 
 
 def _refuse_what_moto_lacks() -> None:
-    """Answer what moto has not with an error that no client tries again, as it would after a server's fault."""
+    """Answer what moto has not with an error after which clients do not try again."""
     from moto.core.exceptions import ServiceException
     from moto.core.responses import ActionResult, BaseResponse
 
@@ -100,14 +100,14 @@ def _refuse_what_moto_lacks() -> None:
             message = f"not covered by this double of AWS: {error}"
             return response.serialized(ActionResult(ServiceException("NotCoveredByThisDouble", message)))
 
-    BaseResponse.call_action = refusing
+    BaseResponse.call_action = refusing  # type: ignore[method-assign, assignment]
 
 
 def _answer_cloud_trail() -> None:
     """Let the CDK CLI find no records of a failure; without an answer it asks again for half a minute."""
     from moto.cloudtrail.responses import CloudTrailResponse
 
-    CloudTrailResponse.lookup_events = lambda response: '{"Events": []}'
+    setattr(CloudTrailResponse, "lookup_events", lambda response: '{"Events": []}')  # noqa: B010
 
 
 def _stop_after_input() -> None:

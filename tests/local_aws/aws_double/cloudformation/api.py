@@ -27,7 +27,7 @@ _HOLD_SECONDS: Final = 4.0
 _CREDENTIAL: Final = re.compile(r"Credential=([^/]+)/")
 
 
-class CloudFormation(BaseResponse):  # type: ignore[misc]
+class CloudFormation(BaseResponse):
     """One request. What AWS has beyond these operations is answered with an error that says so."""
 
     endpoint: ClassVar[str]
@@ -82,12 +82,9 @@ class CloudFormation(BaseResponse):  # type: ignore[misc]
             self.stacks.forget(stack)
             raise
         stack.termination_protection = request.get("EnableTerminationProtection", False)
-        failing = request.get("OnFailure", "ROLLBACK")
-        if failing == "DELETE":
+        if request.get("OnFailure") == "DELETE":
             raise not_covered("OnFailure DELETE")
-        self._deploy(
-            stack, goal, session, disable_rollback=failing == "DO_NOTHING" or self._disables_rollback()
-        )
+        self._deploy(stack, goal, session, disable_rollback=self._disables_rollback())
         return ActionResult({"StackId": stack.id})
 
     def update_stack(self) -> ActionResult:
@@ -272,8 +269,7 @@ class CloudFormation(BaseResponse):  # type: ignore[misc]
         )
 
     def _disables_rollback(self) -> bool:
-        found: bool = self.params.get("DisableRollback", False)
-        return found
+        return bool(self.params.get("DisableRollback")) or self.params.get("OnFailure") == "DO_NOTHING"
 
     def _change_set(self) -> ChangeSet:
         return self.stacks.change_set(self.params["ChangeSetName"], self.params.get("StackName"))

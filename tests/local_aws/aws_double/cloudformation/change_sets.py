@@ -21,8 +21,6 @@ NO_CHANGES: Final = (
     "The submitted information didn't contain changes. Submit different information to create a change set."
 )
 
-_SCOPES: Final = {"Metadata": "metadata", "UpdateReplacePolicy": "replace_policy"}
-
 
 class _UnknownYet(Exception):
     """A value that only the deployment will show."""
@@ -179,14 +177,13 @@ def _modified(present: Deployed, wanted: Deployed) -> dict[str, Any] | None:
     known = {key: value for key, value in known.items() if value is not None}
     replaces = bool(names) and known != before and kind.replaces(before, known)
     conditional = bool(unknown - kind.updatable)
-    scope = ["Properties"] if names else []
-    scope += [
-        name
-        for name, field_name in _SCOPES.items()
-        if getattr(present, field_name) != getattr(wanted, field_name)
-    ]
-    if present.resource.deletion_policy != wanted.resource.deletion_policy:
-        scope.append("DeletionPolicy")
+    differences = {
+        "Properties": bool(names),
+        "Metadata": present.metadata != wanted.metadata,
+        "DeletionPolicy": present.resource.deletion_policy != wanted.resource.deletion_policy,
+        "UpdateReplacePolicy": present.replace_policy != wanted.replace_policy,
+    }
+    scope = [name for name, differs in differences.items() if differs]
     if not scope and not present.status.endswith("_FAILED"):
         return None
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moto.core.exceptions import ServiceException
 
 
-class Refused(ServiceException):  # type: ignore[misc]
+class Refused(ServiceException):
     """A request that CloudFormation refuses; ``code`` is the API's error code."""
 
     code = "ValidationError"

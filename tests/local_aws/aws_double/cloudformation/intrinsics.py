@@ -253,7 +253,7 @@ class Resolver:
 
     def _equals(self, given: Any) -> bool:
         one, other = (self.value(item) for item in _listed(given, "Fn::Equals", 2))
-        return _comparable(one) == _comparable(other)
+        return bool(_comparable(one) == _comparable(other))
 
     def _contains(self, given: Any) -> bool:
         items, wanted = _listed(given, "Fn::Contains", 2)

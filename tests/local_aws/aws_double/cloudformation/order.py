@@ -1,8 +1,8 @@
 """The order of work that is worst for a template which forgot a dependency.
 
-CloudFormation works on everything at once whose declared dependencies are met. What goes first then is luck, and
-a forgotten dependency shows one day in ten. Here it shows every time: what fails without its surroundings goes as
-early as the declarations allow, and what others need goes as late.
+CloudFormation works on everything at once whose declared dependencies are met. What goes first then is luck,
+and a forgotten dependency shows one day in ten. Here it shows every time: what fails without its surroundings
+goes as early as the declarations allow, and what others need goes as late.
 """
 
 from __future__ import annotations

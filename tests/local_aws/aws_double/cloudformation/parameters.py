@@ -94,12 +94,10 @@ def _check(name: str, declaration: Mapping[str, Any], value: str) -> None:
     pattern = declaration.get("AllowedPattern")
     if pattern is not None and not re.fullmatch(pattern, value):
         raise Refused(f"Parameter '{name}' must match pattern {pattern}, got '{value}'")
-    length, number = len(value), declaration["Type"] == "Number"
-    for key, broken in (
-        ("MinLength", lambda limit: length < limit),
-        ("MaxLength", lambda limit: length > limit),
-        ("MinValue", lambda limit: number and float(value) < limit),
-        ("MaxValue", lambda limit: number and float(value) > limit),
-    ):
-        if key in declaration and broken(float(declaration[key])):
-            raise Refused(f"Parameter '{name}' breaks {key} {declaration[key]}: '{value}'")
+    checked = {"Length": float(len(value))} | (
+        {"Value": float(value)} if declaration["Type"] == "Number" else {}
+    )
+    for measure, found in checked.items():
+        least, most = (float(declaration.get(f"{end}{measure}", found)) for end in ("Min", "Max"))
+        if not least <= found <= most:
+            raise Refused(f"Parameter '{name}' is beyond its Min{measure} or Max{measure}: '{value}'")

@@ -17,7 +17,7 @@ from aws_double.session import Session
 UPDATABLE: Final = frozenset(
     ["CREATE_COMPLETE", "CREATE_FAILED", "UPDATE_COMPLETE", "UPDATE_FAILED", "UPDATE_ROLLBACK_COMPLETE"]
 )
-"""Statuses in which a stack can be updated. From ``CREATE_FAILED`` on it is created further, without rollback."""
+"""Statuses in which a stack can be updated."""
 
 
 class Stacks:

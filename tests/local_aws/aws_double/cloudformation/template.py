@@ -13,7 +13,7 @@ from aws_double.cloudformation.intrinsics import LANGUAGE_EXTENSIONS
 from aws_double.resource import TYPES
 
 SECTIONS: Final = frozenset(
-    [
+    {
         "AWSTemplateFormatVersion",
         "Conditions",
         "Description",
@@ -24,7 +24,7 @@ SECTIONS: Final = frozenset(
         "Resources",
         "Rules",
         "Transform",
-    ]
+    }
 )
 RESOURCE_ATTRIBUTES: Final = frozenset(
     ["Condition", "DeletionPolicy", "DependsOn", "Metadata", "Properties", "Type", "UpdateReplacePolicy"]
@@ -54,8 +54,10 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
         value = loader.construct_scalar(node)
     elif isinstance(node, yaml.SequenceNode):
         value = loader.construct_sequence(node, deep=True)
-    else:
+    elif isinstance(node, yaml.MappingNode):
         value = loader.construct_mapping(node, deep=True)
+    else:
+        raise Refused(f"Template format error: !{suffix} has no argument")
     return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
 
 
