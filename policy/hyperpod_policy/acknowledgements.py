@@ -1,13 +1,13 @@
-"""Findings that somebody accepted with a reason: in the app that made the template, or in a file beside it."""
+"""Findings that somebody accepted with a reason, in the app that made the template or in a file beside it."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 from hyperpod_policy.report import Acknowledged, Finding, Report
 from hyperpod_policy.rule import Promise
@@ -23,8 +23,8 @@ EXPIRED: Final = Promise(
     title="acknowledgements are renewed or gone by the day they expire",
     severity="warning",
     why=(
-        "Whoever accepted the finding did so until a day that has passed. Nobody has judged since whether the "
-        "reason still holds, so the finding counts again."
+        "Whoever accepted the finding did so until a day that has passed. Nobody has judged since whether "
+        "the reason still holds, so the finding counts again."
     ),
     fix="mend what the finding says, or judge the reason again and set a later day",
     source=_HERE,
@@ -35,8 +35,8 @@ UNMATCHED: Final = Promise(
     title="acknowledgements belong to a finding",
     severity="warning",
     why=(
-        "An acknowledgement without finding is mistyped, or what it accepted has been mended or renamed. Left "
-        "where it is, it accepts the next finding of that rule on that resource, which nobody has judged."
+        "An acknowledgement without finding is mistyped, or what it accepted has been mended or renamed. "
+        "Left where it is, it accepts the next finding of that rule on that resource, which nobody has judged."
     ),
     fix="remove it, or correct its id, its resource or its file",
     source=_HERE,
@@ -96,34 +96,6 @@ class Acknowledgement:
 def bare_id(rule_id: str) -> str:
     """Return the id of a rule without the name of the pack, with which a CDK app writes it."""
     return rule_id.removeprefix(_PREFIX)
-
-
-def from_validation_report(report: Any, *, directory: str = "") -> Iterator[Acknowledgement]:
-    """Yield the acknowledgements of our rules in the validation report of a cloud assembly.
-
-    Args:
-        report: ``validation-report.json``, decoded. What is not as the CDK writes it is passed over.
-        directory: Directory of the assembly, to which the report's template paths are relative.
-    """
-    for pack in _mappings(_get(report, "pluginReports")):
-        if pack.get("pluginName") != PACK:
-            continue
-        for violation in _mappings(pack.get("suppressedViolations")):
-            for construct in _mappings(violation.get("violatingConstructs")):
-                resource = construct.get("cloudFormationResource")
-                logical_id = _get(resource, "logicalId")
-                rule_id, reason = violation.get("ruleName"), violation.get("reason")
-                if all(isinstance(text, str) for text in (logical_id, rule_id, reason)):
-                    template = _get(resource, "templatePath")
-                    yield Acknowledgement(
-                        rule_id=bare_id(str(rule_id)),
-                        resource=str(logical_id),
-                        reason=str(reason),
-                        by=str(
-                            violation.get("acknowledgedAt", construct.get("constructPath", "the CDK app"))
-                        ),
-                        file=str(PurePath(directory, template)) if isinstance(template, str) else None,
-                    )
 
 
 def acknowledge(
@@ -232,11 +204,3 @@ def _about(promise: Promise, one: Acknowledgement, *, found: str, allowed: str) 
 def _ends_with(file: str, suffix: str) -> bool:
     wanted = PurePath(suffix).parts
     return PurePath(file).parts[-len(wanted) :] == wanted
-
-
-def _get(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else None
-
-
-def _mappings(value: Any) -> Iterable[Mapping[str, Any]]:
-    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()

@@ -276,6 +276,18 @@ class Template:
             )
         return value
 
+    def exported_names(self) -> Iterator[str]:
+        """Yield the names of the exports that are known."""
+        yield from self._exports
+
+    def imported_names(self) -> Iterator[str]:
+        """Yield the names that ``Fn::ImportValue`` asks for, as far as they are known."""
+        for scope in self._scopes:
+            for argument in _arguments_of("Fn::ImportValue", scope.document.body):
+                name = self.resolve(argument, scope)
+                if isinstance(name, str):
+                    yield name
+
     def once(self, compute: Callable[[Template], T]) -> T:
         """Return what a function says about this template, computed once."""
         if compute not in self._memo:
@@ -643,6 +655,19 @@ def _depends_on(raw: Mapping[str, Any]) -> list[str]:
     depends = raw.get("DependsOn")
     names = depends if isinstance(depends, list) else [depends]
     return [name for name in names if isinstance(name, str)]
+
+
+def _arguments_of(function: str, value: Any) -> Iterator[Any]:
+    """Yield what an intrinsic function is given, wherever a value holds it."""
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, Mapping):
+            if function in current:
+                yield current[function]
+            waiting += current.values()
+        elif isinstance(current, list):
+            waiting += current
 
 
 def _collect_names(value: Any, names: set[str]) -> None:

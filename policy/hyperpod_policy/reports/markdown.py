@@ -37,7 +37,9 @@ def render(report: Report, subject: Subject, *, verbose: bool = False) -> str:
         if verbose or label != "pass"
     ]
     if report.limits:
-        sections.append("\n".join(["Not reviewed:", "", *(f"- {_plain(limit)}" for limit in report.limits)]) + "\n")
+        sections.append(
+            "\n".join(["Not reviewed:", "", *(f"- {_plain(limit)}" for limit in report.limits)]) + "\n"
+        )
     kept: list[str] = []
     size = len(head)
     for number, section in enumerate(sections):

@@ -86,7 +86,10 @@ def _group(label: Label, members: list[Finding]) -> Iterator[_Line]:
         for finding in members:
             place = f" ({finding.place})" if finding.place else ""
             yield _Line(
-                0, "pass:", printable(f"{finding.rule_id}: {_where(finding)}{place}"), mark_style=_STYLES[label]
+                0,
+                "pass:",
+                printable(f"{finding.rule_id}: {_where(finding)}{place}"),
+                mark_style=_STYLES[label],
             )
         return
     yield _Line(0, f"{label}:", title, "bold", _STYLES[label])
