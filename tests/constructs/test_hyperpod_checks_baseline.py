@@ -99,5 +99,5 @@ def test_the_pack_names_its_update_rules_with_a_baseline_only(deployed):
 
 
 def test_a_missing_baseline_is_refused():
-    with pytest.raises(InvalidInputError, match=r"baseline: nowhere\.json cannot be read"):
+    with pytest.raises(InvalidInputError, match=r"baseline: nowhere\.json: is not there"):
         HyperPodChecks(baseline="nowhere.json")

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import hyperpod_policy.updates
 from hyperpod_model.faults import InvalidInputError
@@ -84,11 +85,11 @@ def test_parameter_values_hold_on_both_sides(baseline, template):
 @pytest.mark.parametrize(
     "wrap", [lambda body: body, lambda body: {"TemplateBody": body, "StagesAvailable": []}]
 )
-@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("text", [None, json.dumps, yaml.safe_dump])
 def test_a_baseline_is_read_as_users_have_it(tmp_path, template, wrap, text):
     body = wrap(template)
     if text and "TemplateBody" in body:
-        body["TemplateBody"] = json.dumps(template)
+        body["TemplateBody"] = text(template)
     file = tmp_path / "old.json"
     file.write_text(json.dumps(body))
     document = read_baseline(file, region="us-west-2")
@@ -96,13 +97,21 @@ def test_a_baseline_is_read_as_users_have_it(tmp_path, template, wrap, text):
     assert (document.file, document.region) == (str(file), "us-west-2")
 
 
+def test_a_baseline_in_yaml_compares_equal(tmp_path, template):
+    file = tmp_path / "old.yaml"
+    file.write_text(yaml.safe_dump(template))
+    assert compare(read_baseline(file), template).findings == ()
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "cannot be read"),
-        ("Resources:\n", "is no JSON"),
-        ("[]", "has no Resources, got list"),
-        ('{"TemplateBody": "Resources: {}"}', "has a TemplateBody that is no JSON"),
+        (None, "is not there"),
+        ("Resources:\n\t- x", "is indented with a tab"),
+        ("[]", "must be a mapping with Resources, got a list"),
+        ("{}", "has no Resources"),
+        ('{"TemplateBody": "[]"}', "must be a mapping with Resources, got a list"),
+        ('{"TemplateBody": ""}', "has a TemplateBody without a template"),
     ],
 )
 def test_another_file_is_refused(tmp_path, content, words):

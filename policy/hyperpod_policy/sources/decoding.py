@@ -8,7 +8,7 @@ from hyperpod_policy.marks import Marks
 from hyperpod_policy.sources.json_text import JsonMarks, decode_json
 from hyperpod_policy.sources.unusable import UnusableInputError
 
-_JSON_NAMES: Final = (".json",)
+_JSON_NAME: Final = ".json"
 
 
 class Decoded(NamedTuple):
@@ -26,8 +26,8 @@ class Decoded(NamedTuple):
 def decoded(text: str, *, file: str) -> list[Decoded]:
     """Decode a file: one JSON value, or the documents of a YAML stream; none if it is empty.
 
-    JSON is tried where the text looks like it; what is none is read as YAML, unless the file's name says that
-    it is JSON.
+    JSON is tried where the text begins like it; what is none is read as YAML, unless it is JSON with a
+    mistake: its keys are in double quotes, or the file's name says so.
 
     Args:
         text: Content of the file.
@@ -38,17 +38,12 @@ def decoded(text: str, *, file: str) -> list[Decoded]:
     """
     if not text.strip():
         return []
-    if text.lstrip()[:1] in ("{", "[") or file.endswith(_JSON_NAMES):
+    if text.lstrip()[:1] in ("{", "["):
         try:
             return [Decoded(decode_json(text, file=file), JsonMarks(text))]
         except UnusableInputError:
-            if file.endswith(_JSON_NAMES) or _is_json_at_fault(text):
+            if file.endswith(_JSON_NAME) or text.lstrip()[1:].lstrip()[:1] == '"':
                 raise
     from hyperpod_policy.sources.yaml_text import YamlMarks, decode_yaml
 
     return [Decoded(found.value, YamlMarks(text, found.number)) for found in decode_yaml(text, file=file)]
-
-
-def _is_json_at_fault(text: str) -> bool:
-    """Whether text that JSON refused looks like JSON all the same: its keys are in double quotes."""
-    return text.lstrip()[1:].lstrip()[:1] == '"'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -112,9 +113,7 @@ def _binary(file: str) -> UnusableInputError:
 
 
 def _missing(file: Path) -> str:
-    try:
+    with suppress(OSError):
         if file.is_symlink():
             return f"is a link to {file.readlink()}, which is not there"
-    except OSError:
-        return "is not there"
-    return "is not there; name a template, a manifest, or a directory that holds some"
+    return "is not there"
