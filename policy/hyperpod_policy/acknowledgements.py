@@ -36,7 +36,7 @@ UNMATCHED: Final = Promise(
     severity="warning",
     why=(
         "An acknowledgement without finding is mistyped, or what it accepted has been mended or renamed. "
-        "Left where it is, it accepts the next finding of that rule on that resource, which nobody has judged."
+        "Left there, it accepts the next finding of that rule on that resource, which nobody has judged."
     ),
     fix="remove it, or correct its id, its resource or its file",
     source=_HERE,

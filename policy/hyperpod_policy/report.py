@@ -58,7 +58,7 @@ class Finding:
         source: Where AWS says so.
         file: Template it stands in, if that came from a file.
         when: Under which parameter values or conditions, if not under all.
-        line: Line of the property in the file, from 1, where known.
+        line: Line of the property in the file, from 1, where known; ``None`` for a kept promise.
         acknowledged: Why it is accepted; ``None`` if nobody accepted it.
     """
 

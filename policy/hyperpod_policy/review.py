@@ -159,8 +159,10 @@ def _finding(rule: Promise, verdict: Verdict, worlds: Sequence[str], *, everywhe
 
 
 def _line(verdict: Verdict) -> int | None:
-    line_of = getattr(verdict.resource.document, "line_of", None)
-    return None if line_of is None else line_of(verdict.resource.logical_id, verdict.path)
+    """Return the line of what was found; none for kept promises, of which nobody asks where they stand."""
+    if verdict.outcome == "pass":
+        return None
+    return verdict.resource.document.line_of(verdict.resource.logical_id, verdict.path)
 
 
 def _unread(documents: Sequence[Document]) -> list[str]:

@@ -19,6 +19,7 @@ from hyperpod_policy.command.selection import Selection, group_names, selected
 from hyperpod_policy.documents import Document
 from hyperpod_policy.report import Report, merged
 from hyperpod_policy.reports.subject import Subject, summary
+from hyperpod_policy.review_sources import review_manifests
 from hyperpod_policy.sources import Sources, load
 from hyperpod_policy.units import units
 
@@ -88,6 +89,7 @@ def _reviewed(sources: Sources, selection: Selection, options: Namespace) -> Rep
     ]
     found = [
         *tracked(reports(tasks, jobs=options.jobs), total=len(tasks), wanted=not options.quiet),
+        review_manifests(sources.manifests, rules=selection.manifest_rules),
         *_updates(sources, selection, options),
     ]
     report = merged([*found, Report((), (*sources.limits, *_unknown_buckets(sources, names)))])

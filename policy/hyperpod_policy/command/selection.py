@@ -5,14 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from hyperpod_policy import registry
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES
 from hyperpod_policy.command.arguments import UsageError
+from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.rule import Promise, Rule
 from hyperpod_policy.update import UpdateRule
 
+P = TypeVar("P", bound=Promise)
+
+MANIFESTS: Final = "manifests"
 UPDATES: Final = "updates"
 ACKNOWLEDGEMENTS: Final = "acknowledgements"
 
@@ -24,21 +28,24 @@ class Selection:
     Attributes:
         rules: On templates.
         update_rules: On the way from a baseline to a template.
+        manifest_rules: On Kubernetes manifests.
     """
 
     rules: tuple[Rule, ...]
     update_rules: tuple[UpdateRule, ...]
+    manifest_rules: tuple[ManifestRule, ...]
 
     @property
     def promises(self) -> tuple[Promise, ...]:
         """All of them."""
-        return (*self.rules, *self.update_rules)
+        return (*self.rules, *self.update_rules, *self.manifest_rules)
 
 
 def groups() -> dict[str, tuple[Promise, ...]]:
     """Return all rules there are, by group."""
     return {
         **registry.GROUPS,
+        MANIFESTS: registry.MANIFEST_RULES,
         UPDATES: registry.UPDATE_RULES,
         ACKNOWLEDGEMENTS: ACKNOWLEDGEMENT_RULES,
     }
@@ -63,15 +70,17 @@ def selected(names: Sequence[str], *, updates: bool) -> Selection:
     chosen: set[str] = set()
     by_group = groups()
     for name in asked:
-        chosen.update(promise.id for promise in by_group[name]) if name in by_group else chosen.add(
-            found(name).id
-        )
+        promises = by_group[name] if name in by_group else (found(name),)
+        chosen.update(promise.id for promise in promises)
     return Selection(
-        rules=tuple(rule for rule in registry.RULES if not asked or rule.id in chosen),
-        update_rules=tuple(
-            rule for rule in registry.UPDATE_RULES if updates and (not asked or rule.id in chosen)
-        ),
+        rules=_chosen(registry.RULES, chosen, every=not asked),
+        update_rules=_chosen(registry.UPDATE_RULES, chosen, every=not asked) if updates else (),
+        manifest_rules=_chosen(registry.MANIFEST_RULES, chosen, every=not asked),
     )
+
+
+def _chosen(rules: tuple[P, ...], ids: set[str], *, every: bool) -> tuple[P, ...]:
+    return tuple(rule for rule in rules if every or rule.id in ids)
 
 
 def found(rule_id: str) -> Promise:

@@ -73,7 +73,8 @@ def _lines(label: Label, members: list[Finding]) -> Iterator[str]:
         yield f"| {_where(finding)} | {_plain(finding.message)} | {_plain(last)} |"
     if not accepted:
         yield ""
-        yield f"<details><summary>Why</summary>\n\n{_plain(first.why)}\n\nSource: {_plain(first.source)}\n</details>"
+        why, source = _plain(first.why), _plain(first.source)
+        yield f"<details><summary>Why</summary>\n\n{why}\n\nSource: {source}\n</details>"
 
 
 def _where(finding: Finding) -> str:
