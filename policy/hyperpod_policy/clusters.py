@@ -162,6 +162,18 @@ def _listed(cluster: Resource, value: Any, path: FaultPath, group: Group | None)
         yield Used(single(item), cluster, (*path, position), group)
 
 
+def subnets_of(group: Group) -> tuple[list[Any], bool, FaultPath]:
+    """Return the subnets of a group's nodes, whether these are all, and where the cluster names them."""
+    override = group.properties.get("OverrideVpcConfig")
+    if isinstance(override, Unresolved):
+        return [], False, (*group.path, "OverrideVpcConfig")
+    if isinstance(override, Mapping):
+        values, complete = elements(override.get("Subnets"))
+        return [single(value) for value in values], complete, (*group.path, "OverrideVpcConfig", "Subnets")
+    values, complete = elements(group.cluster.get("VpcConfig", "Subnets"))
+    return [single(value) for value in values], complete, ("VpcConfig", "Subnets")
+
+
 def used_by(used: Used) -> list[Group]:
     """Return the instance groups that use a security group or subnet."""
     if used.group is not None:

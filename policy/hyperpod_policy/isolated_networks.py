@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperpod_policy.clusters import Used, distinct, subnets
-from hyperpod_policy.networks import SUBNET, route_tables, routes
+from hyperpod_policy.networks import SUBNET, route_tables, routes, vpc_of
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Text, elements, same
 
@@ -45,10 +45,11 @@ class IsolatedSubnet:
 
 
 def isolated_subnets(template: Template) -> Iterator[IsolatedSubnet]:
-    """Yield the nodes' subnets of the template that have route tables of it and no route to elsewhere.
+    """Yield the nodes' subnets of the template whose route tables have no route to elsewhere.
 
     A route to a VPC endpoint, such as a firewall's, counts as a way out as well: what lies behind it is not
-    in the template.
+    in the template. A subnet without route table has the main one of its VPC, which leads nowhere if the
+    template makes the VPC.
     """
     for used, _ in distinct(subnets(template)):
         subnet = template.resource(used.value, SUBNET)
@@ -56,7 +57,8 @@ def isolated_subnets(template: Template) -> Iterator[IsolatedSubnet]:
             continue
         tables = route_tables(template, subnet)
         found = [route for table in tables for route in routes(template, table)]
-        if tables and not any(_leads_out(route) for route in found):
+        known = tables or vpc_of(template, subnet) is not None
+        if known and not any(_leads_out(route) for route in found):
             yield IsolatedSubnet(used, subnet, tuple(tables))
 
 
@@ -68,6 +70,20 @@ def endpoints_of(template: Template, subnet: Resource) -> dict[str, Resource]:
         if service is not None and same(endpoint.get("VpcId"), subnet.get("VpcId")) is True:
             found.setdefault(service, endpoint)
     return found
+
+
+def endpoints_beside_nodes(template: Template) -> list[Resource]:
+    """Return the VPC endpoints in the VPCs of nodes."""
+    vpcs = [
+        subnet.get("VpcId")
+        for used, _ in distinct(subnets(template))
+        if (subnet := template.resource(used.value, SUBNET)) is not None
+    ]
+    return [
+        endpoint
+        for endpoint in template.of_type(VPC_ENDPOINT)
+        if any(same(endpoint.get("VpcId"), vpc) is True for vpc in vpcs)
+    ]
 
 
 def service_of(endpoint: Resource) -> str | None:

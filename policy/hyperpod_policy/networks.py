@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hyperpod_policy.address_ranges import network_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import same
+from hyperpod_policy.values import Expression, integer, same
 
 SUBNET: Final = "AWS::EC2::Subnet"
 VPC: Final = "AWS::EC2::VPC"
@@ -15,6 +16,30 @@ VPC: Final = "AWS::EC2::VPC"
 def vpc_of(template: Template, subnet: Resource) -> Resource | None:
     """Return the VPC of a subnet, if the template makes it."""
     return template.resource(subnet.get("VpcId"), VPC)
+
+
+def prefix_length_of(subnet: Resource) -> int | None:
+    """Return the prefix length of a subnet's IPv4 range; ``None`` if only deployment can tell."""
+    length = integer(subnet.get("Ipv4NetmaskLength"))
+    if length is not None:
+        return length
+    value = subnet.get("CidrBlock")
+    network = network_of(value)
+    if network is not None:
+        return network.prefixlen
+    if isinstance(value, Expression) and value.function == "Fn::Select":
+        return _length_of_a_slice(value.arguments)
+    return None
+
+
+def _length_of_a_slice(arguments: Any) -> int | None:
+    """Return the prefix length of ranges that ``Fn::Cidr`` cuts: its last argument are the bits that stay."""
+    for argument in arguments if isinstance(arguments, tuple) else ():
+        if isinstance(argument, Expression) and argument.function == "Fn::Cidr":
+            parts = argument.arguments
+            bits = integer(parts[2]) if isinstance(parts, tuple) and len(parts) == 3 else None
+            return None if bits is None else 32 - bits
+    return None
 
 
 def associated(template: Template, subnet: Resource, association: str, member: str) -> list[Resource]:

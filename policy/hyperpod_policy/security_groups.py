@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING, PortRange
 from hyperpod_model.faults import FaultPath
+from hyperpod_policy.address_ranges import Network, is_wide_and_public, network_of, within
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, integer, same, scalar_text
 
@@ -95,17 +95,39 @@ class SecurityGroupRule:
     @property
     def open_to_the_world(self) -> bool | None:
         """Whether the other side is every address, in one rule or by a half of all addresses."""
+        return self._network_is(lambda network: network.prefixlen <= 1)
+
+    @property
+    def open_to_many(self) -> bool | None:
+        """Whether the other side is a range of public addresses too wide to be anybody's own."""
+        return self._network_is(is_wide_and_public)
+
+    def _network_is(self, judge: Callable[[Network], bool]) -> bool | None:
         if self.peer_kind == "unknown":
             return None
         if self.peer_kind not in ("ipv4", "ipv6"):
             return False
-        if isinstance(self.peer, Unresolved):
+        network = network_of(self.peer)
+        return None if network is None else judge(network)
+
+    def admits(self, peers: Sequence[Any], addresses: Sequence[Any] = ()) -> bool | None:
+        """Whether the other side is one of some security groups, or holds all of some address ranges.
+
+        Args:
+            peers: Security groups, as resolved.
+            addresses: Ranges of those that are meant, as resolved. Without any only a rule for all addresses
+                certainly admits them.
+        """
+        if self.peer_kind == "group":
+            answers = {same(self.peer, peer) for peer in peers}
+            return True if True in answers else (None if None in answers else False)
+        if self.open_to_the_world:
+            return True
+        own = network_of(self.peer) if self.peer_kind in ("ipv4", "ipv6") else None
+        networks = [network_of(address) for address in addresses]
+        if own is None or not networks or None in networks:
             return None
-        try:
-            network = ipaddress.ip_network(str(self.peer), strict=False)
-        except ValueError:
-            return None
-        return network.prefixlen <= 1
+        return all(within(network, own) for network in networks if network is not None)
 
     def __str__(self) -> str:
         if isinstance(self.protocol, Unresolved):
@@ -121,6 +143,43 @@ class SecurityGroupRule:
         preposition = "from" if self.direction == "ingress" else "to"
         kind = {"group": "security group ", "prefix list": "prefix list "}.get(self.peer_kind, "")
         return f"{traffic} {preposition} {kind}{self.peer}"
+
+
+def opens(
+    template: Template,
+    groups: Sequence[Any],
+    direction: Direction,
+    peers: Sequence[Any],
+    ports: PortRange,
+    *,
+    addresses: Sequence[Any] = (),
+) -> bool | None:
+    """Tell whether one of some security groups opens ports to one of some others.
+
+    Args:
+        template: Template under review.
+        groups: The groups whose rules count, as resolved.
+        direction: Which way.
+        peers: The groups on the other side.
+        ports: All of which must be open.
+        addresses: Address ranges of the other side, where rules may name those.
+    """
+    unclear = False
+    for group in groups:
+        rules = rules_of(template, group, direction)
+        known = known_in_full(template, group, direction)
+        if direction == "egress" and not rules and known:
+            return True  # without any egress rule EC2 admits everything
+        for rule, belongs in rules:
+            covers = rule.covers(ports)
+            if covers is False:
+                continue
+            peer = rule.admits(peers, addresses)
+            if peer and covers and belongs:
+                return True
+            unclear = unclear or peer is not False
+        unclear = unclear or not known
+    return None if unclear else False
 
 
 def rules_of(

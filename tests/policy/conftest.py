@@ -546,7 +546,20 @@ def _endpoints() -> dict[str, Any]:
     for needed in required_endpoints("eks"):
         if needed.kind == "Interface":
             name = "Endpoint" + needed.service.replace(".", "").replace("-", "").title()
-            found[name] = endpoint(needed.service, VpcEndpointType="Interface", PrivateDnsEnabled=True)
+            found[name] = endpoint(
+                needed.service,
+                VpcEndpointType="Interface",
+                PrivateDnsEnabled=True,
+                SubnetIds=[ref("Subnet")],
+                SecurityGroupIds=[att("EndpointGroup", "GroupId")],
+            )
+    found["EndpointGroup"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "endpoints", "VpcId": ref("Vpc")},
+    }
+    https = {"FromPort": 443, "ToPort": 443}
+    found["EndpointsFromNodes"] = _rule("Ingress", "EndpointGroup", "NodeGroup", "tcp", **https)
+    found["NodesToEndpoints"] = _rule("Egress", "NodeGroup", "EndpointGroup", "tcp", **https)
     return found
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 ID = "GroupZones"
 
 
@@ -81,3 +83,34 @@ def test_groups_without_subnets_of_their_own_have_nothing_to_say(judge, template
 def test_a_malformed_override_has_no_zone(judge, eks_template):
     eks_template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][2]["OverrideVpcConfig"] = True
     assert judge(ID, eks_template).failures == ()
+
+
+def _second_subnet(template, **zone):
+    template["Resources"]["Second"] = {
+        "Type": "AWS::EC2::Subnet",
+        "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.128.0/17", **zone},
+    }
+    template["Resources"]["Cluster"]["Properties"]["VpcConfig"]["Subnets"].append({"Ref": "Second"})
+
+
+@pytest.mark.parametrize(
+    ("zone", "outcome"),
+    [
+        ({"AvailabilityZoneId": "usw2-az1"}, None),
+        ({"AvailabilityZoneId": "usw2-az2"}, "fail"),
+        ({"AvailabilityZone": "us-west-2b"}, "undetermined"),
+        ({"AvailabilityZoneId": {"Fn::ImportValue": "zone"}}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_subnets_of_the_whole_cluster(judge, template, zone, outcome):
+    _second_subnet(template, **zone)
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert all(finding.severity == "warning" for finding in report.failures)
+
+
+def test_groups_without_accelerators_may_spread(judge, template):
+    _second_subnet(template, AvailabilityZoneId="usw2-az2")
+    del template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][1]
+    assert judge(ID, template).verdicts == ()

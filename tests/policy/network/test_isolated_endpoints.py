@@ -87,6 +87,20 @@ def test_a_network_with_a_way_out_has_nothing_to_say(judge, eks_template, way):
     assert judge(ID, eks_template).verdicts == ()
 
 
+def test_the_main_route_table_of_a_vpc_of_the_template_leads_nowhere(judge, template):
+    del template["Resources"]["RouteTableAssociation"]
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.outcome) == ("Subnet", "fail")
+    assert "nodes have no way to the internet" in finding.message
+
+
+def test_a_gateway_serves_no_subnet_without_route_table(judge, eks_template):
+    del eks_template["Resources"]["RouteTableAssociation"]
+    (finding,) = judge(ID, eks_template).failures
+    assert (finding.logical_id, finding.path) == (_endpoint(eks_template, "s3")[0], ("RouteTableIds",))
+
+
 def test_a_network_whose_tables_are_not_in_the_template_has_nothing_to_say(judge, eks_template):
     del eks_template["Resources"]["RouteTableAssociation"]
+    eks_template["Resources"]["Subnet"]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
     assert judge(ID, eks_template).verdicts == ()

@@ -59,3 +59,22 @@ def test_a_gateway_endpoint_is_no_internet_gateway(judge, template):
     template["Resources"]["Route"]["Properties"]["GatewayId"] = {"Ref": "Endpoint"}
     template["Resources"]["Endpoint"] = {"Type": "AWS::EC2::VPCEndpoint", "Properties": {}}
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("gateway", "outcome"),
+    [
+        ({"Ref": "PrivateGateway"}, "pass"),
+        ("vgw-0123456789abcdef0", "pass"),
+        ({"Fn::ImportValue": "gateway"}, "undetermined"),
+        ({"Ref": "Gateway"}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_other_gateways(judge, template, gateway, outcome):
+    template["Parameters"] = {"Gateway": {"Type": "String"}}
+    template["Resources"]["PrivateGateway"] = {"Type": "AWS::EC2::VPNGateway", "Properties": {}}
+    route = template["Resources"]["Route"]["Properties"]
+    del route["NatGatewayId"]
+    route["GatewayId"] = gateway
+    assert judge(ID, template).outcome(ID) == outcome

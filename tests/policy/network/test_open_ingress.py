@@ -5,11 +5,11 @@ import pytest
 ID = "OpenIngress"
 
 
-def _admit(template, **source):
+def _admit(template, group="NodeGroup", **source):
     template["Resources"]["Extra"] = {
         "Type": "AWS::EC2::SecurityGroupIngress",
         "Properties": {
-            "GroupId": {"Ref": "NodeGroup"},
+            "GroupId": {"Ref": group},
             "IpProtocol": "tcp",
             "FromPort": 22,
             "ToPort": 22,
@@ -23,7 +23,15 @@ def test_groups_only_complies(judge, template):
 
 
 @pytest.mark.parametrize(
-    "source", [{"CidrIp": "0.0.0.0/0"}, {"CidrIpv6": "::/0"}, {"CidrIp": "128.0.0.0/1"}], ids=str
+    "source",
+    [
+        {"CidrIp": "0.0.0.0/0"},
+        {"CidrIpv6": "::/0"},
+        {"CidrIp": "128.0.0.0/1"},
+        {"CidrIp": "64.0.0.0/4"},
+        {"CidrIpv6": "2000::/3"},
+    ],
+    ids=str,
 )
 def test_every_address_fails(judge, template, source):
     _admit(template, **source)
@@ -36,6 +44,8 @@ def test_every_address_fails(judge, template, source):
     "source",
     [
         {"CidrIp": "10.0.0.0/8"},
+        {"CidrIp": "172.16.0.0/12"},
+        {"CidrIp": "198.51.100.0/24"},
         {"CidrIpv6": "fd00::/8"},
         {"SourceSecurityGroupId": "sg-0123456789abcdef0"},
         {"SourcePrefixListId": "pl-0123456789abcdef0"},
@@ -68,4 +78,34 @@ def test_an_open_range_from_a_mapping_fails(judge, template):
 def test_a_mapping_with_an_unknown_key_is_undetermined(judge, template):
     template["Mappings"] = {"Ranges": {"us-east-1": {"cidr": "10.0.0.0/8"}}}
     _admit(template, CidrIp={"Fn::FindInMap": ["Ranges", {"Ref": "AWS::Region"}, "cidr"]})
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("group", "whose"), [("LustreGroup", "FileSystem"), ("EndpointGroup", "EndpointEc2")]
+)
+def test_file_systems_and_endpoints_count(judge, eks_template, group, whose):
+    assert judge(ID, eks_template).findings == ()
+    _admit(eks_template, group, CidrIp="0.0.0.0/0")
+    (finding,) = judge(ID, eks_template).failures
+    assert finding.logical_id == "Extra"
+    assert f"a security group of {whose} admits tcp 22 from 0.0.0.0/0" in finding.message
+
+
+def test_an_open_group_of_something_else_is_left_alone(judge, template):
+    template["Resources"]["LoadBalancerGroup"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": {}}
+    _admit(template, "LoadBalancerGroup", CidrIp="0.0.0.0/0")
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize("group", ["sg-0123456789abcdef0", {"Fn::ImportValue": "nodes"}], ids=str)
+def test_a_group_of_elsewhere_is_undetermined(judge, template, group):
+    template["Resources"]["Cluster"]["Properties"]["VpcConfig"]["SecurityGroupIds"] = [group]
+    (finding,) = judge(ID, template).findings
+    assert (finding.outcome, finding.path) == ("undetermined", ("VpcConfig", "SecurityGroupIds", 0))
+
+
+def test_rules_that_are_not_known_are_undetermined(judge, template):
+    template["Parameters"] = {"Rules": {"Type": "CommaDelimitedList"}}
+    template["Resources"]["NodeGroup"]["Properties"]["SecurityGroupIngress"] = {"Ref": "Rules"}
     assert judge(ID, template).outcome(ID) == "undetermined"

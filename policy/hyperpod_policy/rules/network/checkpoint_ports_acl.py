@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
-from typing import Any, TypeAlias
 
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING, PortRange
+from hyperpod_policy.address_ranges import Network, network_of, within
 from hyperpod_policy.clusters import distinct, subnets
 from hyperpod_policy.networks import SUBNET, associated, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.security_groups import CHECKPOINT_PORTS
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, integer, same, scalar_text, truth
-
-_Network: TypeAlias = "ipaddress.IPv4Network | ipaddress.IPv6Network"
 
 _ALLOWED = f"inbound {CHECKPOINT_PORTS} from outside the subnet is denied before anything else is allowed"
 _ASSOCIATION = "AWS::EC2::SubnetNetworkAclAssociation"
@@ -74,18 +71,18 @@ def _judge(template: Template, subnet: Resource, association: Resource) -> Itera
 
 
 def _openings(subnet: Resource, entries: list[Resource]) -> Iterator[Verdict]:
-    inside = _network(subnet.get("CidrBlock"))
+    inside = network_of(subnet.get("CidrBlock"))
     for position, entry in enumerate(entries):
         action = entry.get("RuleAction")
         if not isinstance(action, Unresolved) and str(action).lower() == "deny":
             continue
         cidr = entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock"))
-        source = _network(cidr)
+        source = network_of(cidr)
         for ports in _single_ports():
             matches = _matches(entry, ports)
             if matches is False:
                 continue
-            if source is not None and inside is not None and _within(source, inside):
+            if source is not None and inside is not None and within(source, inside):
                 break
             if any(_denies(earlier, ports, source) for earlier in entries[:position]):
                 continue
@@ -121,33 +118,16 @@ def _matches(entry: Resource, ports: PortRange) -> bool | None:
     return ports.overlaps(ports.protocol, first, last)
 
 
-def _denies(entry: Resource, ports: PortRange, source: _Network | None) -> bool:
+def _denies(entry: Resource, ports: PortRange, source: Network | None) -> bool:
     if str(entry.get("RuleAction")).lower() != "deny" or _matches(entry, ports) is not True:
         return False
-    denied = _network(entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock")))
+    denied = network_of(entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock")))
     if denied is None:
         return False
     if source is None:
         # an allow rule whose range is not known lies within all addresses of its family at most
         return denied.prefixlen == 0
-    return _within(source, denied)
-
-
-def _network(value: Any) -> _Network | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        return ipaddress.ip_network(value, strict=False)
-    except ValueError:
-        return None
-
-
-def _within(inner: _Network, outer: _Network) -> bool:
-    if isinstance(inner, ipaddress.IPv4Network) and isinstance(outer, ipaddress.IPv4Network):
-        return inner.subnet_of(outer)
-    if isinstance(inner, ipaddress.IPv6Network) and isinstance(outer, ipaddress.IPv6Network):
-        return inner.subnet_of(outer)
-    return False
+    return within(source, denied)
 
 
 RULE = Rule(

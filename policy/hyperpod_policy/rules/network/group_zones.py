@@ -1,4 +1,4 @@
-"""Groups with subnets of their own stay in one zone with those they train with."""
+"""Accelerated groups that train together have their subnets in one zone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ _ALLOWED = "one Availability Zone for all accelerated groups"
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge the zones of each cluster whose accelerated groups have subnets of their own."""
+    """Judge the zones of each cluster whose accelerated groups have several subnets, or of their own."""
     for cluster in clusters(template):
         accelerated = [group for group in groups(cluster) if group.accelerated is not False]
         own = [group for group in accelerated if _OVERRIDE in group.properties]
+        shared = [group for group in accelerated if group not in own]
         if own:
             yield from _judge(template, cluster, accelerated, own)
+        if shared:
+            yield from _spread(template, cluster, shared)
 
 
 def _judge(
@@ -61,6 +64,23 @@ def _judge(
         yield passed(cluster, "InstanceGroups")
 
 
+def _spread(template: Template, cluster: Resource, shared: list[Group]) -> Iterator[Verdict]:
+    """Judge the subnets of the whole cluster, over which HyperPod may spread its groups."""
+    zones = _zones(template, cluster, shared[0])
+    if len(zones) < 2:
+        return
+    differ = _differ(zones)
+    path = ("VpcConfig", "Subnets")
+    names = ", ".join(f"'{group.name}'" for group in shared)
+    found = f"are in {' and '.join(map(str, zones))}, for accelerated groups too ({names})"
+    if differ:
+        yield failed(cluster, *path, found=found, allowed=_ALLOWED, severity="warning")
+    elif differ is None:
+        yield undetermined(cluster, *path, found=found, allowed=_ALLOWED)
+    else:
+        yield passed(cluster, *path)
+
+
 def _zones(template: Template, cluster: Resource, group: Group) -> list[Any]:
     """Return the zones of a group's subnets, each once; a subnet of elsewhere stands for its own zone."""
     override = group.properties.get(_OVERRIDE)
@@ -97,7 +117,7 @@ def _kind(zone: Any) -> str:
 
 RULE = Rule(
     id="GroupZones",
-    title="groups with subnets of their own stay in one zone with those they train with",
+    title="accelerated groups that train together have their subnets in one zone",
     severity="error",
     why=(
         "EFA traffic does not cross Availability Zones: a job on nodes of two falls back to TCP or hangs, "

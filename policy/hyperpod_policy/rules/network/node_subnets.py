@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hyperpod_policy.clusters import distinct, subnets
 from hyperpod_policy.networks import SUBNET, route_tables, routes
@@ -45,14 +46,25 @@ def _public_routes(template: Template, subnet: Resource) -> Iterator[Verdict]:
             gateway = route.get("GatewayId")
             if gateway is None:
                 continue
-            literal = isinstance(gateway, str) and gateway.startswith("igw-")
-            if literal or template.resource(gateway, "AWS::EC2::InternetGateway") is not None:
-                yield failed(
-                    route,
-                    "GatewayId",
-                    found=f"routes {subnet.logical_id}, a subnet of the nodes, to an internet gateway",
-                    allowed=_ALLOWED,
-                )
+            public = _is_internet_gateway(template, gateway)
+            if public is False:
+                continue
+            answer = undetermined if public is None else failed
+            kind = f"gateway {gateway}" if public is None else "an internet gateway"
+            yield answer(
+                route,
+                "GatewayId",
+                found=f"routes {subnet.logical_id}, a subnet of the nodes, to {kind}",
+                allowed=_ALLOWED,
+            )
+
+
+def _is_internet_gateway(template: Template, gateway: Any) -> bool | None:
+    """Whether a gateway leads to the internet; virtual private gateways stand in the same property."""
+    if isinstance(gateway, str):
+        return gateway.startswith("igw-")
+    made = template.resource(gateway)
+    return None if made is None else made.type == "AWS::EC2::InternetGateway"
 
 
 RULE = Rule(

@@ -1,42 +1,76 @@
-"""Nothing outside reaches the nodes."""
+"""Nothing outside reaches the nodes, their file systems and endpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hyperpod_policy.clusters import distinct, security_groups
+from hyperpod_policy.isolated_networks import endpoints_beside_nodes
+from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
-from hyperpod_policy.security_groups import SECURITY_GROUP, rules_of
-from hyperpod_policy.template import Template
+from hyperpod_policy.security_groups import SECURITY_GROUP, known_in_full, rules_of
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import elements
 
-_ALLOWED = "nodes take connections from security groups or narrow ranges; people come through Systems Manager"
+_ALLOWED = "connections from security groups or narrow ranges; people come through Systems Manager"
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge the address ranges that the nodes' security groups admit."""
+    """Judge the address ranges that security groups of nodes, file systems and endpoints admit."""
     for used, _ in distinct(security_groups(template)):
-        quiet = True
-        for rule, belongs in rules_of(template, used.value, "ingress"):
-            open_to_the_world = rule.open_to_the_world
-            if open_to_the_world is False:
-                continue
-            quiet = False
-            answer = undetermined if open_to_the_world is None or belongs is None else failed
-            yield answer(rule.holder, *rule.path, found=f"admits {rule}", allowed=_ALLOWED)
         resource = template.resource(used.value, SECURITY_GROUP)
-        if quiet and resource is not None:
-            yield passed(resource, "SecurityGroupIngress")
+        if resource is None:
+            yield from _judge(template, used.value, "nodes", used.cluster, *used.path)
+        else:
+            yield from _judge(template, used.value, "nodes", resource, "SecurityGroupIngress")
+    for group, whose in _others(template):
+        yield from _judge(template, group.ref, whose, group, "SecurityGroupIngress")
+
+
+def _judge(
+    template: Template, group: Any, whose: str, resource: Resource, *path: str | int
+) -> Iterator[Verdict]:
+    quiet = True
+    for rule, belongs in rules_of(template, group, "ingress"):
+        wide = rule.open_to_many
+        if wide is False:
+            continue
+        quiet = False
+        found = f"a security group of {whose} admits {rule}"
+        answer = undetermined if wide is None or belongs is None else failed
+        yield answer(rule.holder, *rule.path, found=found, allowed=_ALLOWED)
+    if quiet and known_in_full(template, group, "ingress"):
+        yield passed(resource, *path)
+    elif quiet:
+        found = f"the ingress rules of {group}, a security group of {whose}, are not all in this template"
+        yield undetermined(resource, *path, found=found, allowed=_ALLOWED)
+
+
+def _others(template: Template) -> Iterator[tuple[Resource, str]]:
+    """Yield the groups of the template that file systems and endpoints beside the nodes have, each once."""
+    seen = {used.value for used in security_groups(template)}
+    for resource in (*lustre_file_systems(template), *endpoints_beside_nodes(template)):
+        for value in elements(resource.get("SecurityGroupIds"))[0]:
+            group = template.resource(value, SECURITY_GROUP)
+            if group is not None and group.ref not in seen:
+                seen.add(group.ref)
+                yield group, resource.logical_id
 
 
 RULE = Rule(
     id="OpenIngress",
-    title="no security group of nodes is open to every address",
+    title="no security group of nodes, their file systems or endpoints is open to the internet",
     severity="error",
     why=(
         "Schedulers, elastic agents and debug servers on the nodes do not authenticate their callers. "
-        "Whoever reaches them runs code on every training node."
+        "Whoever reaches them runs code on every training node. A file system admits whoever reaches its "
+        "port, and an endpoint open to everything serves whatever else gets into the network."
     ),
-    fix="replace 0.0.0.0/0 or ::/0 by the security group that needs access, or remove the rule",
+    fix=(
+        "replace 0.0.0.0/0, ::/0 or any wide public range by the security group that needs access, or remove "
+        "the rule"
+    ),
     source=(
         "SageMaker developer guide, sagemaker-hyperpod-prerequisites; EC2 user guide, security group rules"
     ),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hyperpod_model.catalog.ports import LUSTRE, PortRange
+from hyperpod_model.catalog.ports import LUSTRE
 from hyperpod_policy.clusters import distinct, security_groups
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
-from hyperpod_policy.security_groups import SECURITY_GROUP, Direction, known_in_full, rules_of
+from hyperpod_policy.security_groups import Direction, opens
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import elements, same
+from hyperpod_policy.values import elements
 
 _PORTS = " and ".join(str(ports) for ports in LUSTRE)
 
@@ -49,7 +49,7 @@ def _judge(
     verb: str,
     side: str,
 ) -> Iterator[Verdict]:
-    answers = [_open(template, groups, direction, peers, ports) for ports in LUSTRE]
+    answers = [opens(template, groups, direction, peers, ports) for ports in LUSTRE]
     if False not in answers and None not in answers:
         return
     closed = " and ".join(
@@ -61,38 +61,6 @@ def _judge(
     else:
         found = f"whether {closed} are open {side} is not in this template"
         yield undetermined(file_system, "SecurityGroupIds", found=found, allowed=allowed)
-
-
-def _open(
-    template: Template, groups: list[Any], direction: Direction, peers: list[Any], ports: PortRange
-) -> bool | None:
-    """Whether one of the groups opens the ports to one of the peers."""
-    unclear = False
-    for group in groups:
-        rules = rules_of(template, group, direction)
-        resource = template.resource(group, SECURITY_GROUP)
-        if (
-            resource is not None
-            and direction == "egress"
-            and not rules
-            and known_in_full(template, group, direction)
-        ):
-            return True  # without any egress rule EC2 admits everything
-        for rule, belongs in rules:
-            covers = rule.covers(ports)
-            if covers is False:
-                continue
-            if rule.peer_kind == "group":
-                friends = {same(rule.peer, peer) for peer in peers}
-                peer = True if True in friends else (None if None in friends else False)
-            else:
-                # an address range may or may not hold the subnet; all addresses do
-                peer = True if rule.open_to_the_world else None
-            if peer and covers and belongs:
-                return True
-            unclear = unclear or peer is not False
-        unclear = unclear or not known_in_full(template, group, direction)
-    return None if unclear else False
 
 
 RULE = Rule(
