@@ -69,9 +69,9 @@ def render(
 
 
 def one_a_line(report: Report) -> str:
-    """Write each finding in one line, as compilers do: place, label, rule, resource and what was found."""
+    """Write each finding that is open in one line, as compilers do: place, label, rule, resource, message."""
     lines = []
-    for label, rule_id, members in grouped(report.findings):
+    for label, rule_id, members in grouped(report.open):
         for finding in members:
             place = f"{finding.place}: " if finding.place else ""
             said = f"{place}{label}: {rule_id}: {_where(finding)}: {finding.message}"
