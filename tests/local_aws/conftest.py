@@ -34,7 +34,7 @@ def endpoint() -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root(endpoint: str) -> Session:
     """The account's root."""
     return Session(endpoint=endpoint, region=REGION)

@@ -14,7 +14,7 @@ _ALL_PROTOCOLS = "-1"
 
 
 @reads("AWS::EC2::VPC")
-def vpc(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def vpc(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a VPC."""
     ec2 = clients.client("ec2")
     (found,) = ec2.describe_vpcs(VpcIds=[physical_id])["Vpcs"]
@@ -24,22 +24,22 @@ def vpc(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str
         ]
         for name in ("EnableDnsSupport", "EnableDnsHostnames")
     }
-    return {**_copied(found, "CidrBlock", "InstanceTenancy"), **attributes, **_tags(found)}
+    return {**_copied(found, "CidrBlock", "InstanceTenancy"), **attributes, **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::Subnet")
-def subnet(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def subnet(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a subnet."""
     (found,) = clients.client("ec2").describe_subnets(SubnetIds=[physical_id])["Subnets"]
     names = ("VpcId", "CidrBlock", "AvailabilityZone", "AvailabilityZoneId", "MapPublicIpOnLaunch")
-    return {**_copied(found, *names), **_tags(found)}
+    return {**_copied(found, *names), **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::RouteTable")
-def route_table(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def route_table(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a route table."""
     found = _route_table(clients, physical_id)
-    return {**_copied(found, "VpcId"), **_tags(found)}
+    return {**_copied(found, "VpcId"), **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::SubnetRouteTableAssociation")
@@ -71,11 +71,11 @@ def route(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[s
 
 
 @reads("AWS::EC2::InternetGateway")
-def internet_gateway(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def internet_gateway(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read an internet gateway."""
     ec2 = clients.client("ec2")
     (found,) = ec2.describe_internet_gateways(InternetGatewayIds=[physical_id])["InternetGateways"]
-    return _tags(found)
+    return _tags(found, wanted)
 
 
 @reads("AWS::EC2::VPCGatewayAttachment")
@@ -88,29 +88,31 @@ def vpc_gateway_attachment(clients: Clients, physical_id: str, _wanted: dict[str
 
 
 @reads("AWS::EC2::EIP")
-def elastic_address(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def elastic_address(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a public address."""
     (found,) = clients.client("ec2").describe_addresses(PublicIps=[physical_id])["Addresses"]
-    return {**_copied(found, "Domain"), **_tags(found)}
+    return {**_copied(found, "Domain"), **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::NatGateway")
-def nat_gateway(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
-    """Read a NAT gateway."""
-    (found,) = clients.client("ec2").describe_nat_gateways(NatGatewayIds=[physical_id])["NatGateways"]
+def nat_gateway(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Read a NAT gateway that works."""
+    gateways = clients.client("ec2").describe_nat_gateways(NatGatewayIds=[physical_id])["NatGateways"]
+    # EC2 goes on to tell of deleted ones for a while.
+    (found,) = (gateway for gateway in gateways if gateway["State"] == "available")
     (address,) = found["NatGatewayAddresses"]
     return {
         **_copied(found, "SubnetId", "ConnectivityType"),
         **_copied(address, "AllocationId"),
-        **_tags(found),
+        **_tags(found, wanted),
     }
 
 
 @reads("AWS::EC2::NetworkAcl")
-def network_acl(clients: Clients, physical_id: str, _wanted: dict[str, Any]) -> dict[str, Any]:
+def network_acl(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a network ACL."""
     found = _network_acl(clients, physical_id)
-    return {**_copied(found, "VpcId"), **_tags(found)}
+    return {**_copied(found, "VpcId"), **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::NetworkAclEntry")
@@ -152,7 +154,7 @@ def vpc_endpoint(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> 
     ec2 = clients.client("ec2")
     (found,) = ec2.describe_vpc_endpoints(VpcEndpointIds=[physical_id])["VpcEndpoints"]
     names = ("VpcId", "ServiceName", "VpcEndpointType", "PrivateDnsEnabled")
-    told: dict[str, Any] = {**_copied(found, *names), **_tags(found)}
+    told: dict[str, Any] = {**_copied(found, *names), **_tags(found, wanted)}
     told["PolicyDocument"] = json.loads(found["PolicyDocument"])
     if found["VpcEndpointType"] == "Gateway":
         return {**told, "RouteTableIds": _in_order_of(wanted.get("RouteTableIds"), found["RouteTableIds"])}
@@ -187,7 +189,7 @@ def flow_log(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict
     # EC2 tells the id alone.
     kinds = {"vpc": "VPC", "subnet": "Subnet", "eni": "NetworkInterface"}
     kind = kinds[found["ResourceId"].partition("-")[0]]
-    return {**_copied(found, *names), "ResourceType": kind, **_tags(found)}
+    return {**_copied(found, *names), "ResourceType": kind, **_tags(found, wanted)}
 
 
 @reads("AWS::EC2::SecurityGroup")
@@ -202,7 +204,7 @@ def security_group(clients: Clients, physical_id: str, wanted: dict[str, Any]) -
     return {
         "GroupDescription": found["Description"],
         **_copied(found, "GroupName", "VpcId"),
-        **_tags(found),
+        **_tags(found, wanted),
         **{name: [rule for rule in wanted.get(name, []) if rule in rules[name]] for name in rules},
     }
 
@@ -263,9 +265,10 @@ def _copied(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: found[name] for name in names if name in found}
 
 
-def _tags(found: Mapping[str, Any]) -> dict[str, Any]:
-    tags = [tag for tag in found.get("Tags", []) if not tag["Key"].startswith(_OF_CLOUDFORMATION)]
-    return {"Tags": tags} if tags else {}
+def _tags(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    tags = {tag["Key"]: tag for tag in found.get("Tags", []) if not tag["Key"].startswith(_OF_CLOUDFORMATION)}
+    keys = [tag["Key"] for tag in wanted.get("Tags", [])]
+    return {"Tags": [tags[key] for key in _in_order_of(keys, tags)]} if tags else {}
 
 
 def _in_order_of(wanted: Any, found: Any) -> list[str]:

@@ -1,0 +1,39 @@
+"""Compares what the API tells of a resource with what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_double.resource import Resource
+from aws_double.session import Session
+from botocore.exceptions import ClientError
+from local_resources import create, delete, update
+from read_back import READERS
+
+
+def assert_told(session: Session, made: Resource) -> None:
+    """Every property that was asked for is told as it was asked for."""
+    told = READERS[made.type](session, made.physical_id, made.properties)
+    assert {name: told.get(name) for name in made.properties} == made.properties
+
+
+def assert_gone(session: Session, made: Resource) -> None:
+    """The API has no such resource any more."""
+    with pytest.raises((ClientError, ValueError)):  # refused by id, or not found among its kind
+        READERS[made.type](session, made.physical_id, made.properties)
+
+
+def live(session: Session, kind: str, *versions: dict[str, Any]) -> None:
+    """Let a resource come, change in place from version to version, and go, and look at it each time."""
+    first, *later = versions
+    made = create(session, kind, **first)
+    assert_told(session, made)
+    for version in later:
+        made = update(session, made, **version)
+        assert_told(session, made)
+        gone = first.keys() - version.keys()
+        told = READERS[kind](session, made.physical_id, version)
+        assert "Tags" not in gone or "Tags" not in told
+    delete(session, made)
+    assert_gone(session, made)
