@@ -9,8 +9,8 @@ from typing import Any
 from read_back import Clients, reads
 
 _OF_CLOUDFORMATION = "aws:"
-# EC2 tells of no ports where a rule is for all.
-_ALL_PROTOCOLS = "-1"
+# Of other protocols EC2 tells -1, where a template has nothing.
+_WITH_PORTS = ("tcp", "udp", "icmp", "icmpv6")
 
 
 @reads("AWS::EC2::VPC")
@@ -236,7 +236,7 @@ def group_rules(clients: Clients, group_id: str) -> dict[str, list[dict[str, Any
 def _rule(found: Mapping[str, Any]) -> dict[str, Any]:
     end = "Destination" if found["IsEgress"] else "Source"
     told = _copied(found, "IpProtocol", "Description")
-    if found["IpProtocol"] != _ALL_PROTOCOLS:
+    if found["IpProtocol"] in _WITH_PORTS:
         told |= _copied(found, "FromPort", "ToPort")
     if "CidrIpv4" in found:
         told["CidrIp"] = found["CidrIpv4"]
