@@ -12,6 +12,7 @@ from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.evaluation import Request, allows
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.keys import key_named
 from hyperpod_policy.lustre_file_systems import FILE_SYSTEM
 from hyperpod_policy.pod_roles import pod_roles
 from hyperpod_policy.template import Resource, Template
@@ -251,11 +252,7 @@ def policy_statements(template: Template, bucket: Resource) -> tuple[list[Statem
 
 def key_of(template: Template, bucket: Resource) -> Resource | None:
     """Return the KMS key of a bucket, if the template makes it; an alias leads to its key."""
-    value = bucket.get(*ENCRYPTION_KEY)
-    found = template.by_key(value.resource) if isinstance(value, Reference) else None
-    if found is not None and found.type == "AWS::KMS::Alias":
-        return template.resource(found.get("TargetKeyId"), "AWS::KMS::Key")
-    return found
+    return key_named(template, bucket.get(*ENCRYPTION_KEY))
 
 
 def write_requests(template: Template, bucket: Resource) -> Iterator[Request]:

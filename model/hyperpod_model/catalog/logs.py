@@ -14,6 +14,12 @@ FLOW_LOG_SERVICE: str = _TABLE["flow_logs"]["service"]
 FLOW_LOG_ACTIONS: tuple[str, ...] = tuple(_TABLE["flow_logs"]["actions"])
 """What that role needs on a log group that exists; without them flow logs never arrive and nobody is told."""
 
+FLOW_LOG_BUCKET_SERVICE: str = _TABLE["flow_logs"]["bucket_service"]
+"""Writes flow logs to a bucket, and must be allowed to use the bucket's own KMS key."""
+
+LOG_GROUP_KEY_SERVICE: str = _TABLE["log_group_key_service"]
+"""How the service principal begins that uses the KMS key of a log group; the region follows."""
+
 METRIC_NAMESPACE: str = _TABLE["metric_namespace"]
 """The only namespace into which the managed policy of the nodes may put metrics."""
 

@@ -98,3 +98,83 @@ def test_a_bucket_as_destination_complies(judge, template):
 def test_an_imported_vpc_is_left_alone(judge, template):
     template["Resources"]["Subnet"]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
     assert judge(ID, template).verdicts == ()
+
+
+def _key(template, *services):
+    template["Resources"]["LogKey"] = {
+        "Type": "AWS::KMS::Key",
+        "Properties": {
+            "KeyPolicy": {
+                "Statement": [
+                    {"Effect": "Allow", "Principal": {"Service": service}, "Action": "kms:*", "Resource": "*"}
+                    for service in services
+                ]
+            }
+        },
+    }
+
+
+IN_REGION = {"Fn::Sub": "logs.${AWS::Region}.${AWS::URLSuffix}"}
+
+
+@pytest.mark.parametrize(
+    ("services", "outcome"),
+    [
+        ([IN_REGION], "pass"),
+        (["logs.us-west-2.amazonaws.com"], "pass"),
+        (["s3.amazonaws.com"], "fail"),
+        ([], "fail"),
+        ([{"Fn::ImportValue": "service"}], "pass"),
+    ],
+    ids=str,
+)
+def test_the_key_of_the_log_group_admits_its_service(judge, template, services, outcome):
+    _key(template, *services)
+    template["Resources"]["FlowLogGroup"]["Properties"] = {"KmsKeyId": {"Fn::GetAtt": "LogKey.Arn"}}
+    assert judge(ID, template).outcome(ID) == outcome
+
+
+@pytest.mark.parametrize(
+    ("services", "outcome"), [(["delivery.logs.amazonaws.com"], "pass"), (["s3.amazonaws.com"], "fail")]
+)
+def test_the_key_of_the_bucket_admits_log_delivery(judge, template, services, outcome):
+    _key(template, *services)
+    template["Resources"]["Logs"]["Properties"] = {
+        "BucketEncryption": {
+            "ServerSideEncryptionConfiguration": [
+                {
+                    "ServerSideEncryptionByDefault": {
+                        "SSEAlgorithm": "aws:kms",
+                        "KMSMasterKeyID": {"Ref": "LogKey"},
+                    }
+                }
+            ]
+        }
+    }
+    log = _log(template)
+    del log["LogGroupName"], log["DeliverLogsPermissionArn"]
+    log.update(LogDestinationType="s3", LogDestination={"Fn::Sub": "${Logs.Arn}/flow"})
+    assert judge(ID, template).outcome(ID) == outcome
+
+
+def test_a_bucket_without_key_of_its_own_complies(judge, template):
+    log = _log(template)
+    del log["LogGroupName"], log["DeliverLogsPermissionArn"]
+    log.update(LogDestinationType="s3", LogDestination={"Fn::GetAtt": "Logs.Arn"})
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_a_permission_for_another_group_fails(judge, template):
+    template["Resources"]["OtherGroup"] = {"Type": "AWS::Logs::LogGroup"}
+    statement = _role(template)["Policies"][0]["PolicyDocument"]["Statement"][0]
+    statement["Resource"] = {"Fn::Sub": "${OtherGroup.Arn}:*"}
+    (finding,) = judge(ID, template).failures
+    assert "may not logs:CreateLogStream or logs:PutLogEvents" in finding.message
+    statement["Resource"] = [{"Fn::Sub": "${OtherGroup.Arn}:*"}, {"Fn::Sub": "${FlowLogGroup.Arn}:*"}]
+    assert judge(ID, template).findings == ()
+
+
+def test_a_destination_from_a_parameter_is_undetermined(judge, template):
+    template["Parameters"] = {"Kind": {"Type": "String"}}
+    _log(template)["LogDestinationType"] = {"Ref": "Kind"}
+    assert judge(ID, template).outcome(ID) == "undetermined"

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_model.catalog.logs import FLOW_LOG_ACTIONS, FLOW_LOG_SERVICE
+from hyperpod_model.catalog.logs import (
+    FLOW_LOG_ACTIONS,
+    FLOW_LOG_BUCKET_SERVICE,
+    FLOW_LOG_SERVICE,
+    LOG_GROUP_KEY_SERVICE,
+)
+from hyperpod_policy.buckets import BUCKET, key_of
 from hyperpod_policy.clusters import distinct, subnets
 from hyperpod_policy.iam.patterns import every
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.keys import KEY_POLICY, admits_service, key_named
+from hyperpod_policy.lustre_file_systems import referenced_keys
 from hyperpod_policy.networks import SUBNET, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
@@ -17,6 +25,8 @@ from hyperpod_policy.values import Unresolved, same
 _FLOW_LOG = "AWS::EC2::FlowLog"
 _TO_LOG_GROUP = "cloud-watch-logs"
 _RECORDED = ("ALL", "REJECT")
+_LOG_GROUP = "AWS::Logs::LogGroup"
+_ADMIT = "allow the service to use the key in the key's policy, or take the key away"
 _ALLOWED = "a flow log of all or rejected traffic that is delivered"
 
 
@@ -47,8 +57,14 @@ def _judge(template: Template, log: Resource) -> Iterator[Verdict]:
         verdicts.append(undetermined(log, "TrafficType", found=f"is {traffic}", allowed=_ALLOWED))
     elif traffic not in _RECORDED:
         verdicts.append(failed(log, "TrafficType", found=f"records {traffic} only", allowed=_ALLOWED))
-    if log.get("LogDestinationType", default=_TO_LOG_GROUP) == _TO_LOG_GROUP:
+    kind = log.get("LogDestinationType", default=_TO_LOG_GROUP)
+    if kind == _TO_LOG_GROUP:
         verdicts += _delivery(template, log)
+        verdicts += _group_key(template, log)
+    elif kind == "s3":
+        verdicts += _bucket_key(template, log)
+    elif isinstance(kind, Unresolved):
+        verdicts.append(undetermined(log, "LogDestinationType", found=f"is {kind}", allowed=_ALLOWED))
     yield from verdicts if verdicts else [passed(log)]
 
 
@@ -69,7 +85,8 @@ def _delivery(template: Template, log: Resource) -> Iterator[Verdict]:
                 allowed=_ALLOWED,
             )
         held = permissions(template, role)
-        missing = [action for action in FLOW_LOG_ACTIONS if not _allows(held.statements, action)]
+        about = [statement for statement in held.statements if not _is_elsewhere(template, statement, log)]
+        missing = [action for action in FLOW_LOG_ACTIONS if not _allows(about, action)]
         if missing and not held.unknown and not held.aws_managed:
             yield failed(
                 role, found=f"may not {' or '.join(missing)}, so no flow log arrives", allowed=_ALLOWED
@@ -87,6 +104,35 @@ def _delivery(template: Template, log: Resource) -> Iterator[Verdict]:
                 found=f"names log group {log.get('LogGroupName')}, which nothing in the template makes",
                 allowed=_ALLOWED,
             )
+
+
+def _group_key(template: Template, log: Resource) -> Iterator[Verdict]:
+    group = template.resource(log.get("LogGroupName"), _LOG_GROUP)
+    key = None if group is None else key_named(template, group.get("KmsKeyId"))
+    if group is not None and key is not None and admits_service(key, LOG_GROUP_KEY_SERVICE) is False:
+        found = f"does not admit CloudWatch Logs, which encrypts {group.logical_id} with it"
+        yield failed(key, KEY_POLICY, found=found, allowed=_ALLOWED, fix=_ADMIT)
+
+
+def _bucket_key(template: Template, log: Resource) -> Iterator[Verdict]:
+    keys = referenced_keys(log.get("LogDestination"))
+    bucket = next((found for found in map(template.by_key, keys) if found and found.type == BUCKET), None)
+    key = None if bucket is None else key_of(template, bucket)
+    if bucket is not None and key is not None and admits_service(key, FLOW_LOG_BUCKET_SERVICE) is False:
+        found = (
+            f"does not admit {FLOW_LOG_BUCKET_SERVICE}, so that no flow log arrives in {bucket.logical_id}"
+        )
+        yield failed(key, KEY_POLICY, found=found, allowed=_ALLOWED, fix=_ADMIT)
+
+
+def _is_elsewhere(template: Template, statement: Statement, log: Resource) -> bool:
+    """Whether a statement is about log groups of the template only, and not about the one of the flow log."""
+    meant = template.resource(log.get("LogGroupName"), _LOG_GROUP)
+    named = [set(referenced_keys(resource)) for resource in statement.resources]
+    if meant is None or statement.not_resource or not named:
+        return False
+    groups = {group.key for group in template.of_type(_LOG_GROUP)}
+    return all(keys & groups and meant.key not in keys for keys in named)
 
 
 def _trusts(role: Resource) -> bool:
@@ -110,7 +156,7 @@ def _allows(statements: list[Statement], action: str) -> bool:
 def _creates(statements: list[Statement], log: Resource, template: Template) -> bool:
     """Whether the template makes the log group that a literal name means, or lets the role make it."""
     name = log.get("LogGroupName")
-    made = any(same(group.get("LogGroupName"), name) for group in template.of_type("AWS::Logs::LogGroup"))
+    made = any(same(group.get("LogGroupName"), name) for group in template.of_type(_LOG_GROUP))
     return made or _allows(statements, "logs:CreateLogGroup")
 
 
