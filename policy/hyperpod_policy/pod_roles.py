@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,14 +14,13 @@ from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import ROLE, role_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, Reference, Text, Unresolved, concatenated, elements, single
+from hyperpod_policy.values import Expression, Reference, Text, elements, single
 
 TRUST: Final = "AssumeRolePolicyDocument"
 
 _ASSOCIATION: Final = "AWS::EKS::PodIdentityAssociation"
 _ADD_ON: Final = "AWS::EKS::Addon"
 _PROVIDERS: Final = ("AWS::IAM::OIDCProvider", "Custom::AWSCDKOpenIdConnectProvider")
-_JSON: Final = "Custom::AWSCDKCfnJson"
 _EKS_ISSUER: Final = "oidc.eks"
 
 
@@ -67,8 +65,8 @@ def token_statements(template: Template) -> list[tuple[Resource, Statement]]:
     return template.once(_token_statements)
 
 
-def token_conditions(template: Template, statement: Statement) -> tuple[list[Condition], bool]:
-    """Return the conditions of a statement, those of a ``CfnJson`` included, and whether these are all.
+def token_conditions(statement: Statement) -> tuple[list[Condition], bool]:
+    """Return the conditions of a statement, and whether these are all.
 
     A condition key that holds an unresolved issuer is written with its text, such as ``<Issuer>:aud``.
     """
@@ -80,11 +78,10 @@ def token_conditions(template: Template, statement: Statement) -> tuple[list[Con
     found: list[Condition] = []
     complete = True
     for operator, pairs in block.items():
-        decoded = pairs if isinstance(pairs, Mapping) else _decoded(template, pairs)
-        if decoded is None:
+        if not isinstance(pairs, Mapping):
             complete = False
             continue
-        for key, value in decoded.items():
+        for key, value in pairs.items():
             values, whole = elements(value)
             found.append(Condition(str(operator), str(key), tuple(map(single, values)), whole))
     return found, complete
@@ -153,7 +150,7 @@ def _is_of_eks(template: Template, statement: Statement) -> bool:
                 or (provider.type in _PROVIDERS and _is_eks_url(template, provider.get("Url")))
             ):
                 return True
-    conditions, _ = token_conditions(template, statement)
+    conditions, _ = token_conditions(statement)
     return any(
         _EKS_ISSUER in condition.key
         or any("system:serviceaccount" in str(value) for value in condition.values)
@@ -179,43 +176,3 @@ def _referenced(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple):
         for part in value:
             yield from _referenced(part)
-
-
-def _decoded(template: Template, value: Any) -> dict[str, Any] | None:
-    """Return the object that a ``CfnJson`` writes at deployment; ``None`` if the value is no such object."""
-    resource = template.resource(value, _JSON)
-    if resource is None:
-        return None
-    text = resource.get("Value")
-    parts = text.parts if isinstance(text, Text) else (text,)
-    marks: dict[str, Unresolved] = {}
-    written = ""
-    for number, part in enumerate(parts):
-        if isinstance(part, Unresolved):
-            mark = f"<<{number}>>"
-            marks[mark] = part
-            written += mark
-        else:
-            written += str(part)
-    try:
-        decoded = json.loads(written)
-    except ValueError:
-        return None
-    if not isinstance(decoded, dict):
-        return None
-    return {str(_restored(key, marks)): _restored(item, marks) for key, item in decoded.items()}
-
-
-def _restored(value: Any, marks: Mapping[str, Unresolved]) -> Any:
-    """Put unresolved values back into the text from which JSON was read."""
-    if isinstance(value, list):
-        return [_restored(item, marks) for item in value]
-    if not isinstance(value, str):
-        return value
-    parts: list[Any] = [value]
-    for mark, unresolved in marks.items():
-        for position in range(len(parts) - 1, -1, -1):
-            if isinstance(parts[position], str) and mark in parts[position]:
-                before, _, after = parts[position].partition(mark)
-                parts[position : position + 1] = [before, unresolved, after]
-    return concatenated(parts)

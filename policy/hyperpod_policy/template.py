@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from hyperpod_policy.choices import World
@@ -24,6 +24,7 @@ from hyperpod_policy.values import (
     same,
     scalar_text,
 )
+from hyperpod_policy.written_json import CFN_JSON, written_json
 
 T = TypeVar("T")
 
@@ -197,6 +198,7 @@ class Template:
         self._resources: dict[str, Resource] = {}
         self._by_type: dict[str, list[Resource]] = {}
         self._memo: dict[Callable[[Template], Any], Any] = {}
+        self._values: dict[Hashable, Any] = {}
         self._conditions: dict[tuple[str, str], bool | None] = {}
         self._named: dict[str, frozenset[str]] = {}
         for number, document in enumerate(documents):
@@ -404,8 +406,23 @@ class Template:
             elif attribute == "Arn" and resource.type == "AWS::S3::Bucket":
                 return Text(("arn:", Pseudo("AWS::Partition"), ":s3:::", Reference(key, "Ref")))
             elif attribute in ECHOES.get(resource.type, ()):
-                return resource.get(attribute, default=Reference(key, attribute))
+                return self._worked_out(
+                    (key, attribute), Reference(key, attribute), lambda: resource.get(attribute)
+                )
+            elif attribute == "Value" and resource.type == CFN_JSON:
+                return self._worked_out(
+                    (key, attribute), Reference(key, attribute), lambda: written_json(resource.get("Value"))
+                )
         return Reference(key, attribute)
+
+    def _worked_out(self, key: Hashable, unknown: Unresolved, compute: Callable[[], Any]) -> Any:
+        """Return what is computed, once; the unknown value where there is nothing, or it needs itself."""
+        if key not in self._values:
+            self._values[key] = unknown
+            found = compute()
+            if found is not None:
+                self._values[key] = found
+        return self._values[key]
 
     def _output(self, name: str, scope: _Scope) -> Any:
         memo = f"Outputs.{name}"
@@ -424,6 +441,7 @@ class Template:
             return Expression("Fn::Sub", frozen(self.resolve(argument, scope)))
         parts: list[Any] = []
         end = 0
+        given: dict[str, Any] = {}
         for match in _SUB_PART.finditer(argument):
             parts.append(_with_dynamic_references(argument[end : match.start()]))
             end = match.end()
@@ -431,7 +449,9 @@ class Template:
             if literal:
                 parts.append(f"${{{name}}}")
             elif name in names:
-                parts.append(self.resolve(names[name], scope))
+                if name not in given:
+                    given[name] = self.resolve(names[name], scope)
+                parts.append(given[name])
             elif "." in name and not name.startswith("AWS::"):
                 parts.append(self._get_att(name, scope))
             else:
@@ -472,7 +492,9 @@ class Template:
             for key in keys:
                 found = found.get(scalar_text(key)) if isinstance(found, Mapping) else None
             if found is not None:
-                return self.resolve(found, scope)
+                place = (scope.key, *(scalar_text(key) for key in keys))
+                unknown = Expression("Fn::FindInMap", place)
+                return self._worked_out(place, unknown, lambda: self.resolve(found, scope))
             options = argument[3] if len(argument) > 3 else None
             if isinstance(options, Mapping) and not any(isinstance(key, Unresolved) for key in keys):
                 return self.resolve(options.get("DefaultValue"), scope)
@@ -488,7 +510,8 @@ class Template:
         exports = self._exports.get(name, ()) if isinstance(name, str) else ()
         if len(exports) == 1:
             exporter, value = exports[0]
-            return self.resolve(value, exporter)
+            unknown = Imported(frozen(name))
+            return self._worked_out(("export", name), unknown, lambda: self.resolve(value, exporter))
         return Imported(frozen(name))
 
     # Conditions

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 from hyperpod_model.faults import UNKNOWN
 
+MAX_TEXT: Final = 1_000_000
+"""Characters, and values among them, of the longest text that is put together."""
+
 
 class Unresolved:
     """A value that exists only at deployment, and what is known about it.
@@ -137,20 +140,30 @@ def single(value: Any) -> Any:
 
 
 def concatenated(parts: Iterable[Any]) -> Any:
-    """Join scalars and unresolved values into a string, a `Text`, or the only unresolved part itself."""
+    """Join scalars and unresolved values into a string, a `Text`, or the only unresolved part itself.
+
+    Text beyond `MAX_TEXT` becomes an `Expression`: text doubled many times over must not exhaust memory.
+    """
+    given = tuple(parts)
+    pieces = (piece for part in given for piece in (part.parts if isinstance(part, Text) else (part,)))
     joined: list[str | Unresolved] = []
-    for part in parts:
-        pieces = part.parts if isinstance(part, Text) else (part,)
-        for piece in pieces:
-            if not isinstance(piece, Unresolved):
-                piece = scalar_text(piece)
-            if isinstance(piece, str):
-                if not piece:
-                    continue
-                if joined and isinstance(joined[-1], str):
-                    joined[-1] += piece
-                    continue
-            joined.append(piece)
+    literal: list[str] = []
+    size = 0
+    for piece in pieces:
+        if not isinstance(piece, Unresolved):
+            piece = scalar_text(piece)
+        size += len(piece) if isinstance(piece, str) else 1
+        if size > MAX_TEXT:
+            return Expression("text", frozen(given))
+        if isinstance(piece, str):
+            literal.append(piece)
+            continue
+        if any(literal):
+            joined.append("".join(literal))
+        literal.clear()
+        joined.append(piece)
+    if any(literal):
+        joined.append("".join(literal))
     if not joined:
         return ""
     if len(joined) == 1:

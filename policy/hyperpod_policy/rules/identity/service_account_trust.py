@@ -22,7 +22,7 @@ _SUBJECT_START: Final = service_account_subject("", "").removesuffix(":")
 def check(template: Template) -> Iterator[Verdict]:
     """Judge each statement by which a role trusts the tokens of an EKS cluster."""
     for role, statement in token_statements(template):
-        conditions, complete = token_conditions(template, statement)
+        conditions, complete = token_conditions(statement)
         verdicts = [
             *_judge(role, statement, conditions, complete, "aud", SERVICE_ACCOUNT_TOKEN_AUDIENCE),
             *_judge(role, statement, conditions, complete, "sub", _SUBJECT),
