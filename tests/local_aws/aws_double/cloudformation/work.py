@@ -74,6 +74,9 @@ class Work:
             else:
                 kind.check(after)
                 kind.update(before, after, self._session)
+                if after.physical_id != before.physical_id:
+                    # A custom resource's handler replaced it; what was before goes in the clean-up.
+                    self._stack.steps[-1] = replace(step, replaced=True)
         except Exception as error:
             if replaces:
                 self._stack.resources[after.logical_id] = present
