@@ -84,7 +84,9 @@ def _parser() -> argparse.ArgumentParser:
 def _add_report_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-f", "--format", choices=FORMATS, default="text", help="default: text")
     group.add_argument("-o", "--output", metavar="FILE", help="write the report there, and its summary here")
-    group.add_argument("-q", "--quiet", action="store_true", help="text: a line for each open finding, no more")
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="text: a line for each open finding, no more"
+    )
     group.add_argument("-v", "--verbose", action="store_true", help="list the kept promises as well")
     group.add_argument(
         "-j",

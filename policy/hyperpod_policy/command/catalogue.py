@@ -47,7 +47,7 @@ def explained(rule_id: str, columns: int | None = None) -> str:
     """
     promise = found(rule_id)
     lines = [
-        f"{promise.id}: {promise.title}",
+        *_wrapped(f"{promise.id}: ", promise.title, columns),
         "",
         f"severity: {promise.severity}",
         f"group:    {group_names()[promise.id]}",

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from hyperpod_policy.command.arguments import UsageError
 from hyperpod_policy.documents import Document
 from hyperpod_policy.report import Report
 from hyperpod_policy.review import review
 from hyperpod_policy.rule import Rule
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +40,57 @@ class Task:
 
 
 def reports(tasks: Sequence[Task], *, jobs: int) -> Iterator[Report]:
-    """Yield the report of each task, in their order.
+    """Return the report of each task as it is done, in their order. Further processes are started at once.
 
     Args:
         tasks: What to review.
         jobs: Processes; 0 for one a core.
+
+    Raises:
+        UsageError: If one of the processes is ended from outside.
     """
     processes = min(_cores() if jobs == 0 else jobs, len(tasks))
     if processes <= 1:
-        yield from (task.report() for task in tasks)
-        return
+        return (task.report() for task in tasks)
     # Imported here: it takes as long as reviewing a template.
     from concurrent.futures import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts_to_the_parent)
-    try:
+    pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
+    with _interrupts_ignored():
         waiting = [pool.submit(task.report) for task in tasks]
+    return _results(pool, waiting)
+
+
+def _results(pool: ProcessPoolExecutor, waiting: Sequence[Future[Report]]) -> Iterator[Report]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
         for future in waiting:
             yield future.result()
+    except BrokenProcessPool as error:
+        raise UsageError(
+            "a process of --jobs was ended from outside, perhaps for lack of memory; use fewer"
+        ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C while processes start, which would show a traceback for each."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted, and may say so
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _cores() -> int:

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.json"], "missing.json: is not there"),
+        ([], "there is no cdk.out here"),
+        (["t.json", "--nonsense"], "unrecognized arguments: --nonsense; see hyperpod-review --help"),
+        (["t.json", "--form", "json"], "unrecognized arguments: --form json"),
+        (["t.json", "-f", "xml"], "invalid choice: 'xml'"),
+        (["t.json", "--fail-on", "info"], "invalid choice: 'info'"),
+        (["t.json", "-p", "A"], "must be NAME=VALUE, got 'A'"),
+        (["t.json", "-p", "=a"], "must be NAME=VALUE, got '=a'"),
+        (["t.json", "-p", "A=b"], "--parameter A: no template has it; parameters: none"),
+        (["t.json", "-j", "-1"], "must be a number from 0 to 256, got '-1'"),
+        (["t.json", "-j", "1000"], "must be a number from 0 to 256, got '1000'"),
+        (["t.json", "--rules", "BucketVersionning"], "did you mean BucketVersioning? --list-rules lists all"),
+        (["t.json", "--rules", "netwrk"], "did you mean network?"),
+        (["--explain", "Bucket"], "there is no rule 'Bucket'"),
+        (["t.json", "-q", "-v"], "--quiet and --verbose exclude each other"),
+        (
+            ["t.json", "--acknowledgements", "a.yaml", "--no-acknowledgements"],
+            "--acknowledgements and --no-acknowledgements exclude each other",
+        ),
+        (["t.json", "--acknowledgements", "a.yaml"], "a.yaml: is not there"),
+        (["t.json", "--trust-map", "-f", "sarif"], "--trust-map has the formats text, json, html, got"),
+        (["t.json", "--trust-map", "--baseline", "t.json"], "answer different questions"),
+        (["t.json", "--output", "no/where"], "--output no/where cannot be written: No such file"),
+        (["t.json", "--baseline", "missing.json"], "missing.json: is not there"),
+        (
+            ["t.json", "--baseline", "pod.yaml"],
+            "--baseline compares templates, and one of the sides has none",
+        ),
+        (["broken.yaml"], "broken.yaml:3: a value is missing"),
+        (["empty"], "empty: holds no template and no manifest"),
+    ],
+)
+def test_what_cannot_be_reviewed_gets_one_line_and_exit_2(run, save, folder, arguments, words):
+    save("t.json", {"Resources": {}})
+    save("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
+    save("broken.yaml", "Resources:\n  A: [\n")
+    (folder / "empty").mkdir()
+    ran = run(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    (line,) = ran.err.splitlines()
+    assert line.startswith("hyperpod-review: ")
+    assert words in line
+
+
+def test_every_fault_of_an_acknowledgement_file_is_told_in_one_line(run, save):
+    save("t.json", {"Resources": {}})
+    save("a.yaml", "acknowledgements:\n- {id: A, resource: B, reason: ''}\n- {id: A}\n")
+    ran = run("t.json", "--acknowledgements", "a.yaml")
+    assert ran.code == 2
+    (line,) = ran.err.splitlines()
+    assert "a.yaml: acknowledgements[0].reason (line 2): needs a reason that a reviewer can judge" in line
+    assert "a.yaml: acknowledgements[1] (line 3): has no 'resource'" in line
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_names_the_exit_codes(run, option):
+    ran = run(option)
+    assert ran.code == 0
+    assert "exit codes: 0 clean, 1 findings" in " ".join(ran.out.split())
+
+
+def test_the_version_is_that_of_the_distribution(run):
+    from importlib.metadata import version
+
+    assert run("--version").out == f"hyperpod-review {version('cdk-hyperpod')}\n"
