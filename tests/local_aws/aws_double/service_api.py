@@ -44,6 +44,10 @@ class ApiError(Exception):
         self.members = members
 
 
+class Elsewhere(Exception):
+    """The fallback is to answer, since a request is about what the double does not keep itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request that the API model admits.
@@ -118,6 +122,9 @@ class ServiceApi:
             with _LOCK:
                 result = dict(handler(request))
             return self._answered(operation, result)
+        except Elsewhere:
+            assert self.fallback is not None
+            return self.fallback(http, full_url, headers)
         except ApiError as error:
             return self._refused(error)
         except Exception as error:

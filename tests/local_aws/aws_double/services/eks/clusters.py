@@ -99,7 +99,7 @@ def describe(found: Cluster) -> dict[str, Any]:
             "ipFamily": "ipv4",
             **asked.get("kubernetesNetworkConfig", {}),
         },
-        "logging": _logging(asked.get("logging", {})),
+        "logging": merged_logging({}, asked.get("logging", {})),
         "health": {"issues": []},
         "tags": dict(found.tags),
     }
@@ -119,10 +119,16 @@ def _network(found: Cluster) -> dict[str, Any]:
     }
 
 
-def _logging(asked: Mapping[str, Any]) -> dict[str, Any]:
-    on = {
-        kind for setup in asked.get("clusterLogging", []) if setup.get("enabled") for kind in setup["types"]
-    }
+def merged_logging(before: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which kinds of logs are on after a change; those that it does not mention stay as they are.
+
+    Args:
+        before: As ``DescribeCluster`` says it, or nothing for a new cluster.
+        asked: The change.
+    """
+    on: set[str] = set()
+    for setup in (*before.get("clusterLogging", []), *asked.get("clusterLogging", [])):
+        on = on | set(setup["types"]) if setup.get("enabled") else on - set(setup["types"])
     setups = [
         {"types": [kind for kind in LOG_TYPES if (kind in on) is enabled], "enabled": enabled}
         for enabled in (True, False)

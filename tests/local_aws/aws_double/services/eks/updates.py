@@ -9,6 +9,7 @@ from uuid import uuid4
 from aws_double.progress import Progress
 from aws_double.service_api import ApiError, Request
 from aws_double.services.eks.api import API, Cluster, active, cluster
+from aws_double.services.eks.clusters import merged_logging
 from hyperpod_model.catalog.updates import KUBERNETES_MINOR_STEPS
 
 _KINDS = {
@@ -37,6 +38,8 @@ def update_cluster_config(request: Request) -> dict[str, Any]:
             "Only one type of update can be submitted" if kinds else "No changes needed",
         )
     _check_access(found, asked)
+    if "logging" in asked:
+        asked["logging"] = merged_logging(found.asked.get("logging", {}), asked["logging"])
     for key, value in asked.items():
         found.asked[key] = {**found.asked.get(key, {}), **value} if isinstance(value, dict) else value
     return {"update": _record(found, kinds.pop())}

@@ -12,6 +12,7 @@ from moto.fsx.models import fsx_backends
 from moto.utilities.utils import get_partition
 
 from aws_double import ACCOUNT
+from aws_double.network_view import Place
 from aws_double.progress import Progress
 from aws_double.service_api import ApiError, Request, ServiceApi, state_of
 
@@ -27,6 +28,7 @@ class FileSystem:
         region: Its region.
         asked: The request that made it, with what updates changed since.
         vpc_id: VPC of its subnets.
+        place: Where its network interfaces are.
         interfaces: Ids of its network interfaces.
         created: When.
         progress: From ``CREATING`` to ``AVAILABLE``.
@@ -38,6 +40,7 @@ class FileSystem:
     region: str
     asked: dict[str, Any]
     vpc_id: str
+    place: Place
     interfaces: list[str]
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress = field(default_factory=lambda: Progress("CREATING", "AVAILABLE"))

@@ -109,6 +109,7 @@ def create(request: Request, asked: Mapping[str, Any]) -> FileSystem:
         region=request.region,
         asked=kept,
         vpc_id=vpc_id,
+        place=place,
         interfaces=[],
     )
     for subnet in place.subnets:

@@ -1,0 +1,31 @@
+"""The lifecycle scripts that nodes fetch with their execution role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moto.s3.models import FakeKey, s3_backends
+from moto.utilities.utils import get_partition
+
+from aws_double import ACCOUNT
+from aws_double.services.hyperpod.cluster import Cluster, Group
+
+
+def script_faults(cluster: Cluster, group: Group) -> Iterator[str]:
+    """Say what keeps the nodes of a group from their entry point."""
+    scripts = group.asked.get("LifeCycleConfig")
+    if scripts is None:
+        return
+    uri = scripts.get("SourceS3Uri", "")
+    file = scripts.get("OnCreate", scripts.get("OnInitComplete"))
+    if file is None or not uri.startswith("s3://"):
+        yield f"LifeCycleConfig needs SourceS3Uri with s3:// and an entry point, got {scripts}"
+        return
+    bucket_name, _, prefix = uri.removeprefix("s3://").partition("/")
+    key = f"{prefix.rstrip('/')}/{file}".lstrip("/")
+    partition = get_partition(cluster.region)
+    bucket = s3_backends[ACCOUNT][partition].buckets.get(bucket_name)
+    if bucket is None:
+        yield f"the bucket of {uri} does not exist"
+    elif not isinstance(bucket.keys.get(key), FakeKey):
+        yield f"s3://{bucket_name}/{key} does not exist"
