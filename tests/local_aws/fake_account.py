@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from aws_double.cloudformation.change_sets import ChangeSet, changes_beside_resources, changes_to
+from aws_double.cloudformation.change_sets import ChangeSet
 from aws_double.cloudformation.requests import goal_of
 from aws_double.cloudformation.stack import Stack
 from aws_double.cloudformation.stacks import Stacks
 from aws_double.resource import TYPES, Resource, ResourceFailure, ResourceType
 from aws_double.session import Session
 
-PROPERTIES = frozenset({"Name", "Size", "Needs", "Text"})
+PROPERTIES = frozenset({"Becomes", "Name", "Needs", "Size", "Text"})
 
 
 class FakeAccount(Session):
@@ -30,6 +32,7 @@ class FakeAccount(Session):
         self.things: dict[str, dict[str, Any]] = {}
         self.calls: list[str] = []
         self.refused: set[str] = set()
+        self.numbers = itertools.count()
         self.stacks = Stacks(self.region, endpoint=self.endpoint, pace=0.0)
 
     def names(self) -> list[str]:
@@ -70,11 +73,11 @@ class FakeType(ResourceType):
 
     name = "Fake::Thing"
     properties = PROPERTIES
-    updatable = frozenset({"Size", "Text", "Needs"})
+    updatable = PROPERTIES - {"Name"}
 
     def create(self, resource: Resource, session: Session) -> None:
         assert isinstance(session, FakeAccount)
-        resource.physical_id = f"{resource.logical_id}-{len(session.calls)}"
+        resource.physical_id = f"{resource.logical_id}-{next(session.numbers)}"
         session.note(f"create {resource.logical_id}")
         missing = set(resource.properties.get("Needs", [])) - set(session.names())
         if missing:
@@ -87,7 +90,7 @@ class FakeType(ResourceType):
         session.note(f"update {after.logical_id} to {after.properties.get('Size')}")
         session.things[after.physical_id] = dict(after.properties)
         after.attributes["Size"] = after.properties.get("Size", 1)
-        after.physical_id = after.properties.get("Text", after.physical_id)
+        after.physical_id = after.properties.get("Becomes", after.physical_id)
 
     def delete(self, resource: Resource, session: Session) -> None:
         assert isinstance(session, FakeAccount)
@@ -127,13 +130,4 @@ def of_things(*names: str, **things: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(template: Mapping[str, Any]) -> str:
-    import json
-
     return json.dumps(template)
-
-
-def no_changes(account: FakeAccount, stack: Stack, template: Mapping[str, Any]) -> bool:
-    """Tell whether an update would be refused for want of changes."""
-    goal, session = goal_of({"TemplateBody": _text(template)}, stack, account.stacks, account)
-    changes = changes_to(stack, goal, session, account.stacks.exports)
-    return not changes and not changes_beside_resources(stack, goal)

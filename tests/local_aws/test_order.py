@@ -70,7 +70,9 @@ def test_a_cluster_is_deleted_last_where_nothing_says_otherwise() -> None:
 
 @pytest.mark.parametrize("order", [creation, deletion])
 def test_every_order_respects_what_is_declared(order: object) -> None:
-    given = nodes(A="Custom::A : B C", B="AWS::IAM::Role : C", C="T", D="AWS::EC2::VPC : A", E="T : Elsewhere")
+    given = nodes(
+        A="Custom::A : B C", B="AWS::IAM::Role : C", C="T", D="AWS::EC2::VPC : A", E="T : Elsewhere"
+    )
     found = creation(given) if order is creation else list(reversed(deletion(given)))
 
     assert sorted(found) == ["A", "B", "C", "D", "E"]

@@ -32,7 +32,7 @@ class Stacks:
     def __init__(self, region: str, *, endpoint: str, pace: float) -> None:
         self.region = region
         self._root = Session(endpoint=endpoint, region=region)
-        self._pace = pace
+        self.pace = pace
         self._stacks: dict[str, Stack] = {}
         self._change_sets: dict[str, ChangeSet] = {}
         self._lock = RLock()
@@ -245,7 +245,7 @@ class Stacks:
         stack.begin_operation()
         stack.set_status(status, "User Initiated")
         operation = Operation(
-            stack, session=session, exports=self.exports, importers=self.importers, pace=self._pace
+            stack, session=session, exports=self.exports, importers=self.importers, pace=self.pace
         )
         self._in_thread(stack, lambda: work(operation))
 
