@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,7 +55,7 @@ def reports(tasks: Sequence[Task], *, jobs: int) -> Iterator[Report]:
     from concurrent.futures import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
-    with _interrupts_ignored():
+    with _interrupts_held_back():
         waiting = [pool.submit(task.report) for task in tasks]
     return _results(pool, waiting)
 
@@ -81,16 +80,16 @@ def _ignore_interrupts() -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C while processes start, which would show a traceback for each."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is interrupted, and may say so
+def _interrupts_held_back() -> Iterator[None]:
+    """Take Ctrl-C only after processes have started: each would show a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _cores() -> int:
