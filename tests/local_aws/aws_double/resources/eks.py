@@ -153,7 +153,7 @@ class AccessEntry(ResourceType):
         for arn, policy in new.items():
             if old.get(arn) != policy:
                 session.call("eks", "associate_access_policy", **_entry(after), **policy)
-        empty = {"KubernetesGroups": []}
+        empty: dict[str, Any] = {"KubernetesGroups": []}
         settings = changed({**empty, **before.properties}, {**empty, **after.properties})
         wanted = {key: settings[key] for key in ("KubernetesGroups", "Username") if key in settings}
         if wanted:

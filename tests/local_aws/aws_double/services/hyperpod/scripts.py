@@ -8,6 +8,8 @@ from moto.s3.models import FakeKey, s3_backends
 from moto.utilities.utils import get_partition
 
 from aws_double import ACCOUNT
+from aws_double.role_view import find_role
+from aws_double.services.authorization import allowed
 from aws_double.services.hyperpod.cluster import Cluster, Group
 
 
@@ -29,3 +31,14 @@ def script_faults(cluster: Cluster, group: Group) -> Iterator[str]:
         yield f"the bucket of {uri} does not exist"
     elif not isinstance(bucket.keys.get(key), FakeKey):
         yield f"s3://{bucket_name}/{key} does not exist"
+    else:
+        arn = f"arn:{partition}:s3:::{bucket_name}"
+        for action, resource in (("s3:ListBucket", arn), ("s3:GetObject", f"{arn}/{key}")):
+            if not _may(group.asked["ExecutionRole"], action, resource):
+                yield f"{group.asked['ExecutionRole']} may not {action} {resource}"
+
+
+def _may(role_arn: str, action: str, resource: str) -> bool:
+    if find_role(role_arn) is None:
+        return False
+    return allowed(role_arn, action, resource, {})
