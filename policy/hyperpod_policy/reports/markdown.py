@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from hyperpod_model.faults import dotted
@@ -16,6 +15,7 @@ from hyperpod_policy.reports.subject import Subject, counted, summary
 MOST_CHARACTERS: Final = 60_000
 """Below the 65,536 that a comment on GitHub may have."""
 
+_MOST_LIMITS: Final = 20
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~])")
 # A backslash does not stop GitHub from mentioning somebody or linking an issue; an empty comment does.
 _REFERENCE: Final = re.compile(r"[@#](?=\w)")
@@ -30,51 +30,57 @@ def render(report: Report, subject: Subject, *, verbose: bool = False) -> str:
         subject: How much was reviewed.
         verbose: Whether to list kept promises as well.
     """
-    head = f"### hyperpod-review\n\n**{_plain(summary(report, subject))}**\n"
-    sections = [
-        _section(label, members)
-        for label, _, members in grouped(report.verdicts)
-        if verbose or label != "pass"
-    ]
+    parts = [f"### hyperpod-review\n\n**{_plain(summary(report, subject))}**\n"]
     if report.limits:
-        sections.append(
-            "\n".join(["Not reviewed:", "", *(f"- {_plain(limit)}" for limit in report.limits)]) + "\n"
-        )
-    kept: list[str] = []
-    size = len(head)
-    for number, section in enumerate(sections):
-        size += len(section) + 1
-        if size > MOST_CHARACTERS:
-            left = counted(len(sections) - number, "more section")
-            kept.append(f"{left} left out, too long for a comment; `--format text` shows all\n")
-            break
-        kept.append(section)
-    return "\n".join([head, *kept])
+        limits = "".join(f"- {_plain(limit)}\n" for limit in report.limits[:_MOST_LIMITS])
+        more = len(report.limits) - _MOST_LIMITS
+        parts.append(f"Not reviewed:\n\n{limits}" + (f"- {more} more\n" if more > 0 else ""))
+    room = MOST_CHARACTERS - sum(len(part) + 1 for part in parts)
+    left = 0
+    for label, _, members in grouped(report.verdicts):
+        if label == "pass" and not verbose:
+            continue
+        section, shown = _section(label, members, room)
+        left += len(members) - shown
+        if shown:
+            parts.append(section)
+            room -= len(section) + 1
+    if left:
+        parts.append(f"{counted(left, 'more finding')}, too many for a comment; `--format text` shows all\n")
+    return "\n".join(parts)
 
 
-def _section(label: Label, members: list[Finding]) -> str:
-    return "\n".join(_lines(label, members)) + "\n"
-
-
-def _lines(label: Label, members: list[Finding]) -> Iterator[str]:
+def _section(label: Label, members: list[Finding], room: int) -> tuple[str, int]:
+    """Return what is said about one rule, and about how many of its findings there was room to say it."""
     first = members[0]
-    yield f"#### {label}: {_code(first.rule_id)}: {_plain(first.title)}"
-    yield ""
+    before = [f"#### {label}: {_code(first.rule_id)}: {_plain(first.title)}", ""]
+    after: list[str] = []
     if label == "pass":
-        yield from (f"- {_where(finding)}" for finding in members)
-        return
-    accepted = label == "acknowledged"
-    yield f"| where | found | {'reason' if accepted else 'fix'} |"
-    yield "|---|---|---|"
-    for finding in members:
-        last = finding.fix
-        if finding.acknowledged is not None:
-            last = f"{finding.acknowledged.reason} ({finding.acknowledged.by})"
-        yield f"| {_where(finding)} | {_plain(finding.message)} | {_plain(last)} |"
-    if not accepted:
-        yield ""
-        why, source = _plain(first.why), _plain(first.source)
-        yield f"<details><summary>Why</summary>\n\n{why}\n\nSource: {source}\n</details>"
+        rows = [f"- {_where(finding)}" for finding in members]
+    else:
+        before += [f"| where | found | {'reason' if label == 'acknowledged' else 'fix'} |", "|---|---|---|"]
+        rows = [_row(finding) for finding in members]
+        if label != "acknowledged":
+            why, source = _plain(first.why), _plain(first.source)
+            after = [
+                "",
+                f"<details><summary>Why</summary>\n\n{why}\n\nSource: {source}\n</details>",
+            ]
+    room -= sum(len(line) + 1 for line in (*before, *after))
+    shown: list[str] = []
+    for row in rows:
+        room -= len(row) + 1
+        if room < 0:
+            break
+        shown.append(row)
+    return "\n".join([*before, *shown, *after]) + "\n", len(shown)
+
+
+def _row(finding: Finding) -> str:
+    last = finding.fix
+    if finding.acknowledged is not None:
+        last = f"{finding.acknowledged.reason} ({finding.acknowledged.by})"
+    return f"| {_where(finding)} | {_plain(finding.message)} | {_plain(last)} |"
 
 
 def _where(finding: Finding) -> str:
