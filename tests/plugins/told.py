@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 import pytest
+import read_back
 from botocore.exceptions import ClientError
 from local_resources import create, delete, update
 from read_back import READERS
 
 from aws_double.resource import Resource
 from aws_double.session import Session
+
+for _module in pkgutil.iter_modules(read_back.__path__, f"{read_back.__name__}."):
+    importlib.import_module(_module.name)
 
 _WITHOUT_DEFAULT = {"Tags", "Description"}
 

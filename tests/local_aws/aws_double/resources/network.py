@@ -103,10 +103,10 @@ class Subnet(ResourceType):
             "Ipv6CidrBlocks": [],
             "AvailabilityZone": subnet["AvailabilityZone"],
             "AvailabilityZoneId": subnet["AvailabilityZoneId"],
-            "NetworkAclAssociationId": acl_association(session, resource.physical_id)[
-                "NetworkAclAssociationId"
-            ],
         }
+        association = acl_association(session, resource.physical_id)
+        if association is not None:
+            resource.attributes["NetworkAclAssociationId"] = association["NetworkAclAssociationId"]
         if "MapPublicIpOnLaunch" in asked:
             _set_public_addresses(resource, session)
 
@@ -129,9 +129,12 @@ def _set_public_addresses(resource: Resource, session: Session) -> None:
     )
 
 
-def acl_association(session: Session, subnet_id: str) -> dict[str, Any]:
-    """Return the association of a subnet with its network ACL, as EC2 describes it."""
+def acl_association(session: Session, subnet_id: str) -> dict[str, Any] | None:
+    """Return the association of a subnet with its network ACL, as EC2 describes it; none of no subnet."""
     filters = [{"Name": "association.subnet-id", "Values": [subnet_id]}]
-    (acl,) = session.client("ec2").describe_network_acls(Filters=filters)["NetworkAcls"]
-    associations: list[dict[str, Any]] = acl["Associations"]
-    return next(found for found in associations if found["SubnetId"] == subnet_id)
+    for acl in session.client("ec2").describe_network_acls(Filters=filters)["NetworkAcls"]:
+        for found in acl["Associations"]:
+            if found["SubnetId"] == subnet_id:
+                association: dict[str, Any] = found
+                return association
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aws_double.ec2_tags import change_tags, tags_at_creation
-from aws_double.resource import Resource, ResourceType, resource_type
+from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
 from aws_double.resources.network import acl_association
 from aws_double.session import Session
 
@@ -102,7 +102,7 @@ class SubnetNetworkAclAssociation(ResourceType):
         subnet_id = resource.properties["SubnetId"]
         ec2 = session.client("ec2")
         present = acl_association(session, subnet_id)
-        if present["NetworkAclAssociationId"] != resource.physical_id:
+        if present is None or present["NetworkAclAssociationId"] != resource.physical_id:
             return
         (subnet,) = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
         filters = [
@@ -114,10 +114,13 @@ class SubnetNetworkAclAssociation(ResourceType):
 
 
 def _associate(session: Session, subnet_id: str, network_acl_id: str) -> str:
+    present = acl_association(session, subnet_id)
+    if present is None:
+        raise ResourceFailure(f"The subnet ID '{subnet_id}' does not exist")
     made = session.call(
         "ec2",
         "replace_network_acl_association",
-        AssociationId=acl_association(session, subnet_id)["NetworkAclAssociationId"],
+        AssociationId=present["NetworkAclAssociationId"],
         NetworkAclId=network_acl_id,
     )
     return str(made["NewAssociationId"])

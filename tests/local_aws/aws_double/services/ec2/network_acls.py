@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any
 
+from moto.core.responses import EmptyResult
 from moto.ec2.exceptions import DependencyViolationError, EC2ClientError, InvalidNetworkAclIdError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.network_acls import NetworkAclBackend
+from moto.ec2.responses import EC2Response
 
 from aws_double.services.ec2.overriding import invalid, override
 from aws_double.services.ec2.ranges import canonical_range
@@ -134,6 +137,25 @@ def describe_network_acls(backend: Any, network_acl_ids: Any = None, filters: An
     return NetworkAclBackend.describe_network_acls(backend, network_acl_ids, filters)
 
 
+def _answer(response: Any, name: str) -> EmptyResult:
+    """Answer a request about an entry; moto looks for type and code of ICMP where they are not."""
+    asked = response._get_param
+    getattr(response.ec2_backend, name)(
+        network_acl_id=asked("NetworkAclId"),
+        rule_number=asked("RuleNumber"),
+        protocol=asked("Protocol"),
+        rule_action=asked("RuleAction"),
+        egress=asked("Egress"),
+        cidr_block=asked("CidrBlock"),
+        icmp_code=asked("IcmpTypeCode.Code"),
+        icmp_type=asked("IcmpTypeCode.Type"),
+        port_range_from=asked("PortRange.From"),
+        port_range_to=asked("PortRange.To"),
+        ipv6_cidr_block=asked("Ipv6CidrBlock"),
+    )
+    return EmptyResult()
+
+
 def _check_ports(protocol: str, first: int | None, last: int | None) -> None:
     if first is None or last is None:
         raise EC2ClientError("MissingParameter", f"The parameter PortRange is required for {protocol}.")
@@ -184,3 +206,6 @@ def install() -> None:
         delete_network_acl,
         describe_network_acls,
     )
+    for verb in ("create", "replace"):
+        name = f"{verb}_network_acl_entry"
+        setattr(EC2Response, name, partialmethod(_answer, name))
