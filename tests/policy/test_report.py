@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from hyperpod_policy import Finding, Report
-from hyperpod_policy.report import count
+from hyperpod_policy.report import Acknowledged, count, merged, tally
 
 FINDING = Finding(
     rule_id="R",
@@ -21,6 +21,8 @@ FINDING = Finding(
     why="w.",
     source="s",
 )
+ACCEPTED = dataclasses.replace(FINDING, acknowledged=Acknowledged("because", "acks.yaml:3"))
+ADVICE = dataclasses.replace(FINDING, severity="advice")
 WARNING = dataclasses.replace(FINDING, severity="warning")
 UNKNOWN = dataclasses.replace(FINDING, outcome="undetermined")
 PASS = dataclasses.replace(FINDING, outcome="pass")
@@ -74,7 +76,43 @@ def test_a_report_without_answers_does_not_look_like_a_pass():
         ([PASS], "no findings"),
         ([FINDING], "1 error"),
         ([FINDING, FINDING, WARNING, UNKNOWN, UNKNOWN], "2 errors, 1 warning, 2 undetermined"),
+        ([ACCEPTED, ADVICE, ADVICE, WARNING, WARNING], "2 warnings, 2 advice, 1 acknowledged"),
     ],
 )
 def test_findings_are_counted_in_words(findings, words):
     assert count(findings) == words
+
+
+@pytest.mark.parametrize(
+    ("finding", "label"),
+    [
+        (FINDING, "error"),
+        (WARNING, "warning"),
+        (ADVICE, "advice"),
+        (UNKNOWN, "undetermined"),
+        (ACCEPTED, "acknowledged"),
+        (dataclasses.replace(ACCEPTED, outcome="undetermined"), "acknowledged"),
+        (PASS, "pass"),
+    ],
+)
+def test_a_finding_counts_as_one_thing(finding, label):
+    assert finding.label == label
+    assert {name for name, number in tally([finding]).items() if number} == {label}
+
+
+def test_what_is_acknowledged_is_a_finding_and_no_longer_open():
+    report = Report((PASS, ACCEPTED, FINDING))
+    assert report.findings == (ACCEPTED, FINDING)
+    assert report.open == (FINDING,)
+    assert "  acknowledged: because (acks.yaml:3)\n" in ACCEPTED.text()
+
+
+def test_a_place_has_the_line_where_it_is_known():
+    assert FINDING.place == ""
+    assert dataclasses.replace(FINDING, file="t.json").place == "t.json"
+    assert "  file:  t.json:7\n" in dataclasses.replace(FINDING, file="t.json", line=7).text()
+
+
+def test_reports_are_put_together_and_limits_said_once():
+    together = merged([Report((FINDING,), ("a", "b")), Report((WARNING,), ("b", "c"))])
+    assert together == Report((FINDING, WARNING), ("a", "b", "c"))
