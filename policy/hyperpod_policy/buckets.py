@@ -13,7 +13,7 @@ from hyperpod_policy.iam.evaluation import Request, allows
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
 from hyperpod_policy.keys import key_named
-from hyperpod_policy.lustre_file_systems import FILE_SYSTEM
+from hyperpod_policy.lustre_file_systems import FILE_SYSTEM, exporting_associations
 from hyperpod_policy.pod_roles import pod_roles
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import (
@@ -206,11 +206,7 @@ def _names(template: Template, pattern: Any, bucket: Resource) -> bool:
 
 def _export_targets(template: Template) -> frozenset[str]:
     """Return the keys of the buckets to which file systems export what is written on them."""
-    paths = [
-        association.get("DataRepositoryPath")
-        for association in template.of_type("AWS::FSx::DataRepositoryAssociation")
-        if association.get("S3", "AutoExportPolicy") is not None
-    ]
+    paths = [association.get("DataRepositoryPath") for association in exporting_associations(template)]
     for file_system in template.of_type(FILE_SYSTEM):
         paths.append(file_system.get("LustreConfiguration", "ExportPath"))
     found = (_bucket_of_uri(template, single(path)) for path in paths if path is not None)

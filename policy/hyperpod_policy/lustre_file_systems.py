@@ -33,6 +33,23 @@ def _lustre_file_systems(template: Template) -> list[Resource]:
     ]
 
 
+def exports(template: Template, file_system: Resource) -> bool:
+    """Tell whether a file system copies what is written on it to S3."""
+    return file_system.get("LustreConfiguration", "ExportPath") is not None or any(
+        same(association.get("FileSystemId"), file_system.ref) is True
+        for association in exporting_associations(template)
+    )
+
+
+def exporting_associations(template: Template) -> list[Resource]:
+    """Return the data repository associations that export to S3."""
+    return [
+        association
+        for association in template.of_type("AWS::FSx::DataRepositoryAssociation")
+        if association.get("S3", "AutoExportPolicy") is not None
+    ]
+
+
 def _shares(template: Template, file_system: Resource, places: list[Any]) -> bool:
     own = [*elements(file_system.get("SubnetIds"))[0], *elements(file_system.get("SecurityGroupIds"))[0]]
     if any(same(item, place) for item in own for place in places):

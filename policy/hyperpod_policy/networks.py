@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hyperpod_policy.address_ranges import network_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, integer, same
+from hyperpod_policy.values import Expression, integer, same, single
 
 SUBNET: Final = "AWS::EC2::Subnet"
 VPC: Final = "AWS::EC2::VPC"
@@ -40,6 +40,34 @@ def _length_of_a_slice(arguments: Any) -> int | None:
             bits = integer(parts[2]) if isinstance(parts, tuple) and len(parts) == 3 else None
             return None if bits is None else 32 - bits
     return None
+
+
+def zone_of(template: Template, value: Any) -> Any:
+    """Return the zone of a subnet by id or name; a subnet of elsewhere stands for its own zone."""
+    subnet = template.resource(value, SUBNET)
+    if subnet is None:
+        return value
+    return single(subnet.get("AvailabilityZoneId", default=subnet.get("AvailabilityZone")))
+
+
+def same_zone(template: Template, one: Any, other: Any) -> bool | None:
+    """Tell whether two subnets are in one zone."""
+    if same(one, other) is True:
+        return True
+    return equal_zones(zone_of(template, one), zone_of(template, other))
+
+
+def equal_zones(one: Any, other: Any) -> bool | None:
+    """Tell whether two zones are one; a name and an id, or what is no zone, cannot be compared."""
+    if one is None or other is None:
+        return None
+    return same(one, other) if one == other or _kind(one) == _kind(other) != "unknown" else None
+
+
+def _kind(zone: Any) -> str:
+    if not isinstance(zone, str) or zone.startswith("subnet-"):
+        return "unknown"
+    return "id" if "-az" in zone else "name"
 
 
 def associated(template: Template, subnet: Resource, association: str, member: str) -> list[Resource]:

@@ -69,6 +69,11 @@ EFA_CAPACITY_STEPS_GIB: Mapping[int, int] = MappingProxyType(
 )
 """With EFA: legal capacities are the multiples of this, in GiB, by throughput in MB/s for each TiB."""
 
+OTHER_STORAGE_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: tuple(kinds) for name, kinds in _TABLE["storage_types"].items()}
+)
+"""Deployment types by storage type, beside SSD, which all have."""
+
 HDD_CAPACITY_STEPS_GIB: Mapping[int, int] = MappingProxyType(
     {int(throughput): step for throughput, step in _TABLE["hdd_capacity_steps_gib"].items()}
 )

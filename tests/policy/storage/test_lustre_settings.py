@@ -37,10 +37,11 @@ def test_efa_on_the_wrong_type_fails(judge, template):
     assert "PERSISTENT_1 cannot be reached through EFA" in finding.message
 
 
-def test_an_unresolved_capacity_passes(judge, template):
+def test_an_unresolved_capacity_is_undetermined(judge, template):
     template["Parameters"] = {"Capacity": {"Type": "Number"}}
     _properties(template)["StorageCapacity"] = {"Ref": "Capacity"}
-    assert judge(ID, template).outcome(ID) == "pass"
+    (finding,) = judge(ID, template).findings
+    assert (finding.outcome, finding.path) == ("undetermined", ("StorageCapacity",))
 
 
 def test_a_capacity_from_a_parameter_counts(judge, template):
@@ -55,9 +56,39 @@ def test_text_counts_as_number(judge, template):
     assert judge(ID, template).findings == ()
 
 
+def test_a_file_system_from_a_backup_has_the_capacity_of_the_backup(judge, template):
+    _properties(template).update(BackupId="backup-0123456789abcdef0", StorageCapacity=5000)
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
 @pytest.mark.parametrize(
-    "change", [{"StorageType": "HDD"}, {"BackupId": "backup-0123456789abcdef0"}], ids=str
+    ("storage", "configuration", "outcome", "words"),
+    [
+        ("HDD", {"DeploymentType": "PERSISTENT_1"}, "pass", ""),
+        ("HDD", {"DeploymentType": "PERSISTENT_2"}, "fail", "PERSISTENT_2 takes no HDD storage"),
+        (
+            "HDD",
+            {"DeploymentType": "PERSISTENT_1", "EfaEnabled": True},
+            "fail",
+            "cannot be reached through EFA",
+        ),
+        ("HDD", {"DeploymentType": {"Ref": "Given"}}, "undetermined", "is parameter Given"),
+        ("INTELLIGENT_TIERING", {"DeploymentType": "PERSISTENT_2", "EfaEnabled": True}, "pass", ""),
+        (
+            "INTELLIGENT_TIERING",
+            {"DeploymentType": "SCRATCH_2"},
+            "fail",
+            "takes no INTELLIGENT_TIERING storage",
+        ),
+        ("TAPE", {}, "fail", "is TAPE; expected: SSD, HDD, INTELLIGENT_TIERING"),
+        ({"Ref": "Given"}, {}, "undetermined", "is parameter Given"),
+    ],
+    ids=str,
 )
-def test_what_the_check_does_not_know_is_left_alone(judge, template, change):
-    _properties(template).update(change, StorageCapacity=5000)
-    assert judge(ID, template).verdicts == ()
+def test_other_storage(judge, template, storage, configuration, outcome, words):
+    template["Parameters"] = {"Given": {"Type": "String"}}
+    _properties(template)["StorageType"] = storage
+    _properties(template)["LustreConfiguration"] = configuration
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert words in report.text()

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from hyperpod_policy.clusters import Group, clusters, groups
-from hyperpod_policy.networks import SUBNET
+from hyperpod_policy.networks import equal_zones, zone_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved, elements, same
+from hyperpod_policy.values import Unresolved, elements
 
 _OVERRIDE = "OverrideVpcConfig"
 _ALLOWED = "one Availability Zone for all accelerated groups"
@@ -90,10 +90,7 @@ def _zones(template: Template, cluster: Resource, group: Group) -> list[Any]:
     listed, _ = elements(cluster.get("VpcConfig", "Subnets") if override is None else own)
     found: list[Any] = []
     for value in listed:
-        subnet = template.resource(value, SUBNET)
-        zone: Any = value
-        if subnet is not None:
-            zone = subnet.get("AvailabilityZoneId", default=subnet.get("AvailabilityZone"))
+        zone = zone_of(template, value)
         if zone not in found:
             found.append(zone)
     return found
@@ -103,16 +100,9 @@ def _differ(zones: list[Any]) -> bool | None:
     """Whether zones differ; names and ids, or a subnet that is not in the template, cannot be compared."""
     answers = set()
     for one, other in pairwise(zones):
-        comparable = one == other or _kind(one) == _kind(other) != "unknown"
-        equal = same(one, other) if comparable else None
+        equal = equal_zones(one, other)
         answers.add(None if equal is None else not equal)
     return True if True in answers else (None if None in answers else False)
-
-
-def _kind(zone: Any) -> str:
-    if not isinstance(zone, str) or zone.startswith("subnet-"):
-        return "unknown"
-    return "id" if "-az" in zone else "name"
 
 
 RULE = Rule(

@@ -1,0 +1,98 @@
+"""Guarded buckets admit nobody from another account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hyperpod_policy.accounts import belonging
+from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, policy_statements
+from hyperpod_policy.iam.statements import Statement
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+
+_ALLOWED: Final = "principals of the bucket's own account"
+_FROM_ACCOUNT: Final = frozenset({"aws:sourceaccount", "aws:sourcearn", "aws:sourceorgid"})
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge whom the policies of each guarded bucket allow or exempt."""
+    for guarded in guarded_buckets(template):
+        statements, _ = policy_statements(template, guarded.bucket)
+        verdicts = [
+            verdict
+            for statement in statements
+            for verdict in (
+                _allowed(guarded, statement) if statement.effect == "Allow" else _exempt(guarded, statement)
+            )
+        ]
+        yield from verdicts if verdicts else [passed(guarded.bucket)]
+
+
+def _allowed(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
+    if statement.not_principal:
+        return  # everybody: another rule speaks about that
+    for kind, value in statement.principals:
+        if value == "*":
+            continue
+        if kind == "AWS":
+            yield from _stranger(guarded, statement, value, "allows")
+        elif kind == "Service":
+            keys = {condition.key.lower() for condition in statement.conditions}
+            if not keys & _FROM_ACCOUNT:
+                yield failed(
+                    statement.holder,
+                    *statement.path,
+                    found=f"allows service {value} on {guarded.words}, on whosever behalf it comes",
+                    allowed="a condition on aws:SourceAccount or aws:SourceArn",
+                    fix="add the condition: a service is asked by other accounts as well",
+                    severity="warning",
+                )
+        else:
+            yield failed(
+                statement.holder,
+                *statement.path,
+                found=f"allows {kind} {value} on {guarded.words}",
+                allowed=_ALLOWED,
+            )
+
+
+def _exempt(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
+    """Judge whom a denial leaves out by name."""
+    values = [value for kind, value in statement.principals if kind == "AWS" and statement.not_principal]
+    for condition in statement.conditions:
+        key = condition.key.lower()
+        if condition.negated and key in ("aws:principalarn", "aws:principalaccount"):
+            values += condition.values
+    for value in values:
+        yield from _stranger(guarded, statement, value, "exempts")
+
+
+def _stranger(guarded: GuardedBucket, statement: Statement, value: Any, verb: str) -> Iterator[Verdict]:
+    where = belonging(value, statement.holder)
+    found = f"{verb} {value} on {guarded.words}"
+    if where == "other":
+        yield failed(
+            statement.holder, *statement.path, found=f"{found}, of another account", allowed=_ALLOWED
+        )
+    elif where == "unknown":
+        found = f"{found}, whose account may be another"
+        yield undetermined(statement.holder, *statement.path, found=found, allowed=_ALLOWED)
+
+
+RULE = Rule(
+    id="BucketAccounts",
+    title="checkpoint and lifecycle-script buckets admit principals of their own account only",
+    severity="error",
+    why=(
+        "Who may take a role of another account is decided there, by people and policies that nobody here "
+        "sees. Admitted to these buckets, all of them run code on the training nodes or copy the weights."
+    ),
+    fix=(
+        "name roles of the bucket's account and let others assume one of these, or copy through a bucket "
+        "that holds nothing else; where the other account is meant, acknowledge the finding and say who "
+        "answers for it"
+    ),
+    source="S3 user guide, bucket policies; IAM user guide, cross-account access and the confused deputy",
+    check=check,
+)

@@ -1,0 +1,115 @@
+"""The keys of guarded buckets and file systems admit known principals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hyperpod_policy.accounts import belonging
+from hyperpod_policy.buckets import guarded_buckets, key_of
+from hyperpod_policy.iam.conditions import Condition
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.keys import KEY_POLICY, key_named
+from hyperpod_policy.lustre_file_systems import lustre_file_systems
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Unresolved
+
+_ALLOWED: Final = "principals of the account by name, or a condition on kms:CallerAccount"
+_NARROWING: Final = frozenset(
+    {
+        "kms:calleraccount",
+        "aws:principalaccount",
+        "aws:principalarn",
+        "aws:principalorgid",
+        "aws:sourceaccount",
+        "aws:sourcearn",
+        "aws:userid",
+    }
+)
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge the policy of each key, once."""
+    for key, words in _keys(template).items():
+        resource = template.by_key(key)
+        if resource is not None and resource.get(KEY_POLICY) is not None:
+            yield from _judge(resource, words)
+        elif resource is not None:
+            yield passed(resource)
+
+
+def _keys(template: Template) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for guarded in guarded_buckets(template):
+        key = key_of(template, guarded.bucket)
+        if key is not None:
+            found.setdefault(key.key, guarded.words)
+    for file_system in lustre_file_systems(template):
+        key = key_named(template, file_system.get("KmsKeyId"))
+        if key is not None:
+            found.setdefault(key.key, f"file system {file_system.logical_id}")
+    return found
+
+
+def _judge(key: Resource, words: str) -> Iterator[Verdict]:
+    verdicts: list[Verdict] = []
+    for statement in statements_of(key, KEY_POLICY):
+        if isinstance(statement, Unresolved):
+            verdicts.append(undetermined(key, KEY_POLICY, found=f"is {statement}", allowed=_ALLOWED))
+        elif statement.effect == "Allow":
+            verdicts += _strangers(key, statement, words)
+    yield from verdicts if verdicts else [passed(key, KEY_POLICY)]
+
+
+def _strangers(key: Resource, statement: Statement, words: str) -> Iterator[Verdict]:
+    if any(map(_narrows, statement.conditions)):
+        return
+    actions = (
+        ", ".join(map(str, statement.actions[:3])) if not statement.not_action else "everything but some"
+    )
+    if statement.not_principal:
+        found = f"allows {actions} with the key of {words} to everybody but those in NotPrincipal"
+        yield failed(key, *statement.path, found=found, allowed=_ALLOWED)
+        return
+    for kind, value in statement.principals:
+        found = f"allows {actions} with the key of {words} to {kind} {value}"
+        if value == "*" and kind in ("*", "AWS"):
+            found = f"allows {actions} with the key of {words} to everybody, other accounts included"
+            yield failed(key, *statement.path, found=found, allowed=_ALLOWED)
+        elif kind == "AWS" and belonging(value, key) == "other":
+            yield failed(key, *statement.path, found=f"{found}, of another account", allowed=_ALLOWED)
+        elif kind == "AWS" and belonging(value, key) == "unknown":
+            yield undetermined(
+                key, *statement.path, found=f"{found}, whose account may be another", allowed=_ALLOWED
+            )
+
+
+def _narrows(condition: Condition) -> bool:
+    """Whether a condition holds for known callers only."""
+    return (
+        condition.key.lower() in _NARROWING
+        and not condition.negated
+        and not condition.operator.endswith("IfExists")
+        and not condition.operator.startswith("ForAllValues")
+        and "Null" not in condition.operator
+        and "*" not in condition.values
+    )
+
+
+RULE = Rule(
+    id="KeyPolicies",
+    title="the keys of checkpoints, scripts and file systems admit known principals only",
+    severity="error",
+    why=(
+        "The key is the second lock of the weights. A key policy that names everybody lets any account with "
+        "a copy of the objects decrypt them, and any principal with kms:PutKeyPolicy or "
+        "kms:ScheduleKeyDeletion make them unreadable for good."
+    ),
+    fix=(
+        "let the key policy allow the account's root, which leaves it to the account's own policies, and "
+        "services with a condition on kms:CallerAccount or aws:SourceAccount"
+    ),
+    source="KMS developer guide, key policies and default key policy",
+    check=check,
+)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "KeyPolicies"
+OWN = "111122223333"
+OTHER = "444455556666"
+
+
+def _policy(template, *statements):
+    template["Resources"]["Key"]["Properties"]["KeyPolicy"] = {"Statement": list(statements)}
+
+
+def _allow(principal, **more):
+    return {"Effect": "Allow", "Principal": principal, "Action": "kms:*", "Resource": "*", **more}
+
+
+ROOT = _allow({"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}})
+
+
+def test_the_default_policy_complies(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "outcome"),
+    [
+        (ROOT, "pass"),
+        (_allow("*"), "fail"),
+        (_allow({"AWS": "*"}), "fail"),
+        (_allow({"AWS": "*"}, Condition={"StringEquals": {"kms:CallerAccount": OWN}}), "pass"),
+        (_allow({"AWS": "*"}, Condition={"StringNotEquals": {"kms:CallerAccount": OTHER}}), "fail"),
+        (_allow({"AWS": "*"}, Condition={"StringEqualsIfExists": {"aws:PrincipalOrgID": "o-1"}}), "fail"),
+        (_allow({"AWS": "*"}, Condition={"StringLike": {"aws:PrincipalArn": "*"}}), "fail"),
+        (_allow({"AWS": "*"}, Condition={"StringLike": {"kms:ViaService": "s3.*"}}), "fail"),
+        (_allow({"AWS": f"arn:aws:iam::{OTHER}:root"}), "fail"),
+        (_allow({"AWS": f"arn:aws:iam::{OWN}:role/x"}), "pass"),
+        (_allow({"AWS": {"Fn::Sub": "arn:aws:iam::${Partner}:root"}}), "undetermined"),
+        (_allow({"AWS": {"Fn::GetAtt": "NodeRole.Arn"}}), "pass"),
+        (_allow({"Service": "logs.us-west-2.amazonaws.com"}), "pass"),
+        ({**_allow("x"), "NotPrincipal": {"AWS": OWN}}, "fail"),
+        ({**_allow("*"), "Effect": "Deny"}, "pass"),
+        ({"Ref": "Partner"}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_whom_a_key_admits(judge, template, statement, outcome):
+    template["Parameters"] = {"Partner": {"Type": "String"}}
+    if "NotPrincipal" in statement:
+        del statement["Principal"]
+    _policy(template, ROOT, statement)
+    assert judge(ID, template, account=OWN).outcome(ID) == outcome
+
+
+def test_the_finding_points_at_the_statement(judge, template):
+    _policy(template, ROOT, _allow("*"))
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("Key", ("KeyPolicy", "Statement", 1))
+    assert "with the key of lifecycle script bucket Scripts to everybody" in finding.message
+
+
+@pytest.mark.parametrize("user", ["FileSystem", "Checkpoints"])
+def test_each_user_of_a_key_makes_it_count(judge, template, user):
+    template["Resources"]["OtherKey"] = {
+        "Type": "AWS::KMS::Key",
+        "Properties": {"KeyPolicy": {"Statement": [_allow("*")]}},
+    }
+    template["Resources"]["OtherAlias"] = {
+        "Type": "AWS::KMS::Alias",
+        "Properties": {"AliasName": "alias/x", "TargetKeyId": {"Ref": "OtherKey"}},
+    }
+    assert judge(ID, template).findings == ()
+    properties = template["Resources"][user]["Properties"]
+    if user == "FileSystem":
+        properties["KmsKeyId"] = {"Fn::GetAtt": "OtherKey.Arn"}
+    else:
+        default = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"][0]
+        default["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] = {"Ref": "OtherAlias"}
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "OtherKey"
