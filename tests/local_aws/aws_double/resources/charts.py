@@ -12,7 +12,10 @@ from aws_double.services.eks.releases import install_release, uninstall_release
 from aws_double.session import Session
 
 _HANDLER = "USER_ON_EVENT_FUNCTION_ARN"
-_IN_PLACE = "Chart ChartAssetURL Version Values Repository Wait Timeout ServiceTimeout CreateNamespace SkipCrds Atomic"
+_IN_PLACE = (
+    "Chart ChartAssetURL Version Values Repository Wait Timeout ServiceTimeout CreateNamespace SkipCrds "
+    "Atomic"
+)
 _DEFAULT_NAMESPACE = "default"
 
 
