@@ -75,6 +75,9 @@ GROUP_JOIN_ACTIONS = _actions("ports", "join")
 GROUP_INTERFACE_ACTIONS = _actions("ports", "interface")
 """On a security group, to make an interface in it, which something must still use."""
 
+INTERFACE_USE_ACTIONS = _actions("ports", "use")
+"""On an interface, to let something use it: an instance, or another account."""
+
 CDK_STAGING_BUCKET: str = _TABLE["cdk_bootstrap"]["staging_bucket"]
 """How the name of the bucket begins that ``cdk bootstrap`` makes for assets; a regular expression."""
 

@@ -1,0 +1,347 @@
+"""Roles, users and groups of the templates, and what their policies let them do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from hyperpod_model.catalog.control import MANAGED_POLICY_STATEMENTS
+from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
+from hyperpod_model.faults import FaultPath
+from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
+from hyperpod_policy.iam.conditions import Condition
+from hyperpod_policy.iam.evaluation import Request, allows, denies
+from hyperpod_policy.iam.patterns import every, wildcard
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.identities import (
+    MANAGED_POLICY,
+    ROLE,
+    Permissions,
+    arn_of,
+    aws_managed_name,
+    permissions,
+    session_id,
+)
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.trust_map.arns import Arns
+from hyperpod_policy.trust_map.sayings import say
+from hyperpod_policy.values import Text, Unresolved, elements, same
+
+USER: Final = "AWS::IAM::User"
+GROUP: Final = "AWS::IAM::Group"
+
+_PLURALS: Final = {ROLE: "Roles", USER: "Users", GROUP: "Groups"}
+_SINGULARS: Final = {ROLE: "RoleName", USER: "UserName", GROUP: "GroupName"}
+_POLICIES: Final = (
+    "AWS::IAM::Policy",
+    "AWS::IAM::RolePolicy",
+    "AWS::IAM::UserPolicy",
+    "AWS::IAM::GroupPolicy",
+    MANAGED_POLICY,
+)
+
+
+@dataclass(slots=True)
+class Actor:
+    """A role, user or group of the templates.
+
+    Attributes:
+        resource: The resource.
+        principal: Its ARN, as policies spell it; that of a group means nobody.
+        statements: What its policies say.
+        boundary: Statements of its permissions boundary; ``None`` if it has none.
+        boundary_is_known: Whether the templates show all of the boundary.
+        unknown: Its policies that the templates do not show, in words, each with where it is attached.
+        policies: Managed policies of the templates that are attached to it.
+        context: Condition keys that its requests carry.
+    """
+
+    resource: Resource
+    principal: Any
+    statements: list[Statement] = field(default_factory=list)
+    boundary: list[Statement] | None = None
+    boundary_is_known: bool = True
+    unknown: list[tuple[str, Resource, FaultPath]] = field(default_factory=list)
+    policies: list[Resource] = field(default_factory=list)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    _about: dict[str, list[Statement]] = field(default_factory=dict)
+
+    def about(self, action: str) -> list[Statement]:
+        """Return the statements that may speak of an action."""
+        if action not in self._about:
+            found = [statement for statement in self.statements if _speaks_of(statement, action.lower())]
+            self._about[action] = found
+        return self._about[action]
+
+
+@dataclass(slots=True)
+class Asked:
+    """What came of asking for several actions.
+
+    Attributes:
+        allowed: Actions that are certainly allowed.
+        unclear: Actions of which only deployment can tell.
+        grants: Statements that allow them.
+    """
+
+    allowed: list[str] = field(default_factory=list)
+    unclear: list[str] = field(default_factory=list)
+    grants: list[Statement] = field(default_factory=list)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The certain ones, or else the unclear ones."""
+        return tuple(self.allowed or self.unclear)
+
+    def __bool__(self) -> bool:
+        return bool(self.allowed or self.unclear)
+
+
+def actors(template: Template) -> list[Actor]:
+    """Return the roles, users and groups of the templates."""
+    return template.once(_actors)
+
+
+def ask(
+    actor: Actor,
+    actions: Iterable[str],
+    arns: Arns,
+    *,
+    policy: Sequence[Statement] = (),
+    delegation: Mapping[str, bool | None] | None = None,
+    context: Mapping[str, Any] | None = None,
+) -> Asked:
+    """Ask whether an actor may do things to a resource of its own account.
+
+    Args:
+        actor: Who asks.
+        actions: What for.
+        arns: To what.
+        policy: Statements of the resource's own policy.
+        delegation: Whether that policy leaves each action to identity policies. By default it need not.
+        context: More condition keys that the request carries. By default none.
+    """
+    found = Asked()
+    giving = any(statement.effect == "Allow" for statement in policy)
+    carried = actor.context if context is None else {**actor.context, **context}
+    for action in actions:
+        own = actor.about(action)
+        if not own and not giving:
+            continue
+        requests = [Request(action, arn, actor.principal, carried) for arn in arns.exact]
+        made_up = (
+            None if arns.generated is None else Request(action, arns.generated, actor.principal, carried)
+        )
+        granted, grants = _granted(own, requests, made_up)
+        if granted is not False and actor.boundary is not None:
+            within, _ = _granted(actor.boundary, requests, made_up)
+            granted = _both(granted, within if actor.boundary_is_known else None)
+        if delegation is not None:
+            granted = _both(granted, delegation.get(action, False))
+        given, gifts = _granted(policy, requests, made_up)
+        answer = True if True in (granted, given) else (None if None in (granted, given) else False)
+        if answer is False:
+            continue
+        refused = refusal([*own, *(actor.boundary or ()), *policy], requests, made_up)
+        if refused is True:
+            continue
+        (found.allowed if answer and refused is False else found.unclear).append(action)
+        found.grants += grants if granted is not False else []
+        found.grants += gifts
+    return found
+
+
+def refusal(
+    statements: Iterable[Statement], requests: Sequence[Request], made_up: Request | None = None
+) -> bool | None:
+    """Tell whether statements refuse a request, in any spelling of its resource."""
+    found: bool | None = False
+    for statement in statements:
+        if statement.effect != "Deny":
+            continue
+        for answer in _answers(denies, statement, requests, made_up):
+            if answer is True:
+                return True
+            found = None if answer is None else found
+    return found
+
+
+def _granted(
+    statements: Iterable[Statement], requests: Sequence[Request], made_up: Request | None
+) -> tuple[bool | None, list[Statement]]:
+    certain: list[Statement] = []
+    unclear: list[Statement] = []
+    for statement in statements:
+        if statement.effect != "Allow":
+            continue
+        answers = set(_answers(allows, statement, requests, made_up))
+        if True in answers:
+            certain.append(statement)
+        elif None in answers:
+            unclear.append(statement)
+    return (True, certain) if certain else ((None, unclear) if unclear else (False, []))
+
+
+def _answers(
+    judge: Any, statement: Statement, requests: Sequence[Request], made_up: Request | None
+) -> Iterator[bool | None]:
+    for request in requests:
+        yield judge(statement, request)
+    if made_up is not None and not statement.not_resource:
+        broad = tuple(pattern for pattern in statement.resources if _leaves_name_open(pattern))
+        if broad:
+            yield judge(replace(statement, resources=broad), made_up)
+
+
+def _leaves_name_open(pattern: Any) -> bool:
+    """Whether a wildcard stands in that part of an ARN that names the resource."""
+    if not wildcard(pattern):
+        return False
+    parts = pattern.parts if isinstance(pattern, Text) else (pattern,)
+    segments = "".join(part if isinstance(part, str) else "<>" for part in parts).split(":", 5)
+    if len(segments) < 6:
+        return True
+    name = segments[5]
+    if segments[2] == "s3":
+        name = name.partition("/")[0]
+    elif segments[2] == "lambda":
+        name = name.partition(":")[2].partition(":")[0] or name
+    return wildcard(name)
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    if one is False or other is False:
+        return False
+    return None if one is None or other is None else True
+
+
+def _speaks_of(statement: Statement, action: str) -> bool:
+    return statement.not_action or any(
+        every(pattern, action, ignore_case=True) is not False for pattern in statement.actions
+    )
+
+
+def _actors(template: Template) -> list[Actor]:
+    groups = {group.key: _actor(template, group, None) for group in template.of_type(GROUP)}
+    users = [_user(template, user, groups) for user in template.of_type(USER)]
+    return [*(_role(template, role) for role in template.of_type(ROLE)), *users, *groups.values()]
+
+
+def _role(template: Template, role: Resource) -> Actor:
+    actor = _actor(template, role, permissions(template, role))
+    actor.principal = template.spelled(arn_of(role))
+    actor.context = {**STRANGER_CONTEXT, "aws:userid": session_id(role)}
+    return actor
+
+
+def _user(template: Template, user: Resource, groups: Mapping[str, Actor]) -> Actor:
+    actor = _actor(template, user, None)
+    for group in groups.values():
+        if group.resource.ref in elements(user.get("Groups"))[0] or any(
+            addition.get("GroupName") == group.resource.ref and user.ref in elements(addition.get("Users"))[0]
+            for addition in template.of_type("AWS::IAM::UserToGroupAddition")
+        ):
+            actor.statements += group.statements
+            actor.unknown += group.unknown
+    return actor
+
+
+def _actor(template: Template, resource: Resource, held: Permissions | None) -> Actor:
+    known = _gathered(template, resource) if held is None else held
+    actor = Actor(
+        resource,
+        template.spelled(arn_of(resource)),
+        [*known.statements],
+        known.boundary,
+        known.boundary_is_known,
+        [(f"policy {say(value)}", holder, path) for value, holder, path in known.unknown],
+        context={key: value for key, value in STRANGER_CONTEXT.items() if key != "aws:userid"},
+    )
+    for name, holder, path in known.aws_managed:
+        if name == CLUSTER_INSTANCE_MANAGED_POLICY:
+            continue
+        if name in MANAGED_POLICY_STATEMENTS:
+            said = MANAGED_POLICY_STATEMENTS[name]
+            actor.statements += [_of_aws(statement, holder, path) for statement in said]
+        else:
+            actor.unknown.append((f"AWS managed policy {name}", holder, path))
+    actor.policies = [
+        policy
+        for policy in template.of_type(MANAGED_POLICY)
+        if any(statement.holder is policy for statement in actor.statements)
+    ]
+    return actor
+
+
+def _gathered(template: Template, resource: Resource) -> Permissions:
+    """Gather the policies of a user or group."""
+    found = Permissions()
+
+    def add(holder: Resource, *path: str | int) -> None:
+        for statement in statements_of(holder, *path):
+            if isinstance(statement, Unresolved):
+                found.unknown.append((statement, holder, path))
+            else:
+                found.statements.append(statement)
+
+    for position in range(len(elements(resource.get("Policies"))[0])):
+        add(resource, "Policies", position, "PolicyDocument")
+    for policy in template.of_type(*_POLICIES):
+        names = elements(policy.get(_PLURALS[resource.type]))[0] or [
+            policy.get(_SINGULARS[resource.type], default=None)
+        ]
+        own = resource.get(_SINGULARS[resource.type], default=None)
+        if any(name == resource.ref or (own is not None and same(name, own) is True) for name in names):
+            add(policy, "PolicyDocument")
+    arns, complete = elements(resource.get("ManagedPolicyArns"))
+    if not complete:
+        found.unknown.append((resource.get("ManagedPolicyArns"), resource, ("ManagedPolicyArns",)))
+    for position, arn in enumerate(arns):
+        path: FaultPath = ("ManagedPolicyArns", position)
+        policy_resource = template.resource(arn, MANAGED_POLICY)
+        name = aws_managed_name(arn)
+        if policy_resource is not None:
+            add(policy_resource, "PolicyDocument")
+        elif name is not None:
+            found.aws_managed.append((name, resource, path))
+        else:
+            found.unknown.append((arn, resource, path))
+    boundary = resource.get("PermissionsBoundary")
+    if boundary is not None and aws_managed_name(boundary) != "AdministratorAccess":
+        policy_resource = template.resource(boundary, MANAGED_POLICY)
+        found.boundary_is_known = policy_resource is not None
+        found.boundary = []
+        for statement in () if policy_resource is None else statements_of(policy_resource, "PolicyDocument"):
+            if isinstance(statement, Statement):
+                found.boundary.append(statement)
+            else:
+                found.boundary_is_known = False
+    return found
+
+
+def _of_aws(said: Mapping[str, Any], holder: Resource, path: FaultPath) -> Statement:
+    """Return what an AWS managed policy allows, as a statement where the policy is attached."""
+
+    def listed(*names: str) -> tuple[str, ...]:
+        value = next((said[name] for name in names if name in said), ())
+        return (value,) if isinstance(value, str) else tuple(value)
+
+    conditions = tuple(
+        Condition(operator, key, (value,) if isinstance(value, str) else tuple(value))
+        for operator, pairs in said.get("Condition", {}).items()
+        for key, value in pairs.items()
+    )
+    return Statement(
+        effect="Allow",
+        principals=(),
+        not_principal=False,
+        actions=listed("Action", "NotAction"),
+        not_action="NotAction" in said,
+        resources=listed("Resource", "NotResource"),
+        not_resource="NotResource" in said,
+        conditions=conditions,
+        complete=True,
+        holder=holder,
+        path=path,
+    )

@@ -1,0 +1,110 @@
+"""Buckets from which functions take what they upload or run, and the roles that ``cdk bootstrap`` makes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hyperpod_model.catalog.control import (
+    CDK_DEPLOYING_ROLE,
+    CDK_DEPLOYMENT_STARTING_ROLE,
+    CDK_STAGING_BUCKET,
+    CDK_STAGING_WRITER_ROLE,
+)
+from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
+from hyperpod_model.faults import FaultPath
+from hyperpod_policy.buckets import BUCKET
+from hyperpod_policy.template import Resource
+from hyperpod_policy.trust_map.actors import ask
+from hyperpod_policy.trust_map.arns import objects_named
+from hyperpod_policy.trust_map.bucket_steps import add_bucket
+from hyperpod_policy.trust_map.draft import STACK, Draft
+from hyperpod_policy.trust_map.model import Certainty, Node
+from hyperpod_policy.trust_map.sayings import of_property, say
+from hyperpod_policy.values import Pseudo, Text, concatenated
+
+_ROLE = "staging bucket"
+_NOT_SHOWN = "the bucket's own policy is not in the templates"
+_BY_DEFAULT = "by the defaults of cdk bootstrap; its policies are not in the templates"
+
+
+def add_feed(
+    draft: Draft,
+    name: Any,
+    target: str,
+    holder: Resource,
+    path: FaultPath,
+    *,
+    note: str,
+    certainty: Certainty,
+) -> None:
+    """Add a bucket that something is copied from, and who writes it.
+
+    Args:
+        draft: The map.
+        name: Name of the bucket, as resolved.
+        target: Id of what copies from it.
+        holder: Resource that says so.
+        path: Where in it.
+        note: What comes from there.
+        certainty: Whether what is written there gets further.
+    """
+    bucket = draft.template.resource(name, BUCKET)
+    source = _add_outside(draft, name) if bucket is None else add_bucket(draft, bucket, role=_ROLE)
+    evidence = [of_property(holder, path, f"is {say(name)}")]
+    draft.step(source, "feed", target, certainty, evidence=evidence, note=note)
+
+
+def _add_outside(draft: Draft, name: Any) -> str:
+    source = f"bucket {say(name)}"
+    if source in draft.nodes:
+        return source
+    draft.node(Node(source, "bucket", say(name), role=_ROLE, outside=True, note=_NOT_SHOWN))
+    arns = objects_named(name)
+    for actor in draft.actors:
+        draft.asked(
+            actor, "write-objects", source, ask(actor, S3_OBJECT_WRITE_ACTIONS, arns), note=_NOT_SHOWN
+        )
+    draft.administrators("write-objects", source, actions=["s3:PutObject"], note=_NOT_SHOWN)
+    _add_bootstrap_roles(draft, name, source)
+    return source
+
+
+def _add_bootstrap_roles(draft: Draft, name: Any, staging: str) -> None:
+    parts = name.parts if isinstance(name, Text) else (name,)
+    start = parts[0] if isinstance(parts[0], str) else ""
+    match = re.match(CDK_STAGING_BUCKET, start)
+    if match is None:
+        return
+    qualifier = match["qualifier"]
+    rest = (start[match.end() :], *parts[1:])
+    account = rest[0].partition("-")[0] or Pseudo("AWS::AccountId")
+
+    def role(kind: str) -> str:
+        arn = concatenated(
+            ("arn:", Pseudo("AWS::Partition"), ":iam::", account, f":role/cdk-{qualifier}-{kind}-", *rest)
+        )
+        note = "its policies are not in the templates"
+        return draft.node(
+            Node(say(arn), "identity", say(arn), role="made by cdk bootstrap", outside=True, note=note)
+        )
+
+    draft.step(
+        role(CDK_STAGING_WRITER_ROLE),
+        "write-objects",
+        staging,
+        "undetermined",
+        actions=["s3:PutObject"],
+        note=_BY_DEFAULT,
+    )
+    if STACK in draft.nodes:
+        deployer = role(CDK_DEPLOYING_ROLE)
+        draft.step(deployer, "deploy", STACK, "undetermined", note=_BY_DEFAULT)
+        draft.step(
+            role(CDK_DEPLOYMENT_STARTING_ROLE),
+            "pass",
+            deployer,
+            "undetermined",
+            actions=["cloudformation:CreateChangeSet", "cloudformation:ExecuteChangeSet", "iam:PassRole"],
+            note=f"to CloudFormation, {_BY_DEFAULT}",
+        )
