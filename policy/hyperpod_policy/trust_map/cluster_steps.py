@@ -73,9 +73,11 @@ def add_unknown_policies(draft: Draft) -> None:
 
 def _jobs(draft: Draft, cluster: Resource) -> str:
     if orchestrator(cluster) == "slurm":
-        label, note = f"jobs of cluster {cluster.logical_id}", "who may submit jobs is said in Slurm"
+        role, note = "jobs of cluster", "who may submit jobs is said in Slurm"
     else:
-        label = f"pods on the host network of cluster {cluster.logical_id}"
+        role = "host-network pods of cluster"
         note = "who may create such pods is said in Kubernetes"
     note += ", not in the templates"
-    return draft.node(Node(f"jobs {cluster.key}", "workload", label, outside=True, note=note))
+    return draft.node(
+        Node(f"jobs {cluster.key}", "workload", cluster.logical_id, role=role, outside=True, note=note)
+    )

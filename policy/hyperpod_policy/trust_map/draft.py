@@ -139,18 +139,18 @@ class Draft:
             Node(
                 ADMINISTRATORS,
                 "account",
-                "identities of the account whose policies allow it",
+                "administrators of the account",
                 outside=True,
-                note="any administrator, for one; who else cannot be told from the templates",
+                note="any identity whose own policies allow it; who, cannot be told from the templates",
             )
         )
         self.step(source, ability, target, certainty, actions=actions, evidence=evidence, note=note)
 
-    def leads_to_code(self, source: str, how: str) -> None:
+    def leads_to_code(self, source: str, how: str, certainty: Certainty = "yes") -> None:
         """Say how something leads to code on the training nodes."""
         self.nodes[source] = replace(self.nodes[source], effect=how)
         target = self.node(Node(TRAINING_NODES, "nodes", "training nodes"))
-        self.step(source, "lead-to-code", target, "yes", note=how)
+        self.step(source, "lead-to-code", target, certainty, note=how)
 
     def actor_of(self, kind: str, value: Any) -> Actor | None:
         """Return the role or user of the templates that a principal of a policy is."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
+from hyperpod_policy.trust_map.draft import ADMINISTRATORS, TRAINING_NODES
 from hyperpod_policy.trust_map.layout import Edge, Layout, placed
 from hyperpod_policy.trust_map.model import CERTAINTIES, WORDS, Ability, Node, Step, TrustMap
 
@@ -17,32 +18,48 @@ _PADDING: Final = 10.0
 _LETTER: Final = 7.1
 """Width of a letter, taken wide: fonts differ."""
 
+_WIDE: Final = 8.0
+"""The same of a bold letter."""
+
 _LONGEST: Final = 34
 _MARGIN: Final = 20.0
 _LEGEND: Final = 34.0
 
 _SHORT: Final[dict[Ability, str]] = {
-    "change-trust": "changes its trust",
-    "change-permissions": "widens it",
-    "change-function": "changes",
-    "change-bucket": "changes its policy",
-    "change-key": "changes its policy",
-    "change-access": "changes its access",
-    "change-cluster": "changes",
-    "change-chart": "replaces",
-    "change-ports": "opens",
-    "join-group": "joins",
-    "open-session": "opens shells",
+    "act-as": "acts as it",
     "administer-cluster": "runs pods",
-    "lead-to-code": "runs code",
+    "assume": "assumes",
+    "change-access": "changes its access",
+    "change-bucket": "changes its policy",
+    "change-chart": "replaces",
+    "change-cluster": "changes",
+    "change-function": "changes",
+    "change-key": "changes its policy",
+    "change-permissions": "widens it",
+    "change-ports": "opens",
+    "change-trust": "changes its trust",
+    "deploy": "deploys",
+    "escalate": "becomes one",
     "feed": "feeds",
-    "unknown": "unknown policies",
+    "invoke": "invokes",
+    "join-group": "joins",
+    "lead-to-code": "runs code",
+    "open-session": "opens shells",
+    "pass": "passes",
+    "reach": "reaches",
+    "run-as": "runs as it",
     "take-credentials": "makes credentials",
-    "escalate": "becomes",
+    "unknown": "has unknown policies",
+    "write-objects": "writes",
+}
+_CLOSED: Final[dict[Ability, str]] = {
+    "change-bucket": "closed to others: its policy",
+    "write-objects": "closed to others: writing",
 }
 
 STYLE: Final = """
-.tm{color-scheme:light dark;color:CanvasText;font:12px/1 system-ui,-apple-system,"Segoe UI",sans-serif}
+:root.tm{color-scheme:light dark;background:Canvas;color:CanvasText}
+.tm{font:12px/1 system-ui,-apple-system,"Segoe UI",sans-serif}
 .tm text{fill:currentColor}
 .tm .title{font-weight:600}
 .tm .sub,.tm .head,.tm .legend{opacity:.72;font-size:11px}
@@ -54,6 +71,7 @@ STYLE: Final = """
 .tm .undetermined{stroke:#6b7280;stroke:light-dark(#6b7280,#9ca3af);stroke-dasharray:5 4}
 .tm .tip-yes{fill:#c2410c;fill:light-dark(#c2410c,#fb923c)}
 .tm .tip-undetermined{fill:#6b7280;fill:light-dark(#6b7280,#9ca3af)}
+.tm .broad{opacity:.5}
 .tm .closed{fill:#15803d;fill:light-dark(#15803d,#4ade80)}
 """.strip()
 
@@ -69,7 +87,7 @@ class _Row:
 
     @property
     def words(self) -> str:
-        return ", ".join(dict.fromkeys(_short(step.ability) for step in self.steps))
+        return ", ".join(dict.fromkeys(_SHORT[step.ability] for step in self.steps))
 
 
 @dataclass(slots=True)
@@ -120,7 +138,8 @@ def svg(trust_map: TrustMap) -> str:
         for card in cards.values()
         for position, row in enumerate(card.rows)
     ]
-    layout = placed({name: card.height for name, card in cards.items()}, edges)
+    heights = {name: card.height for name, card in cards.items()}
+    layout = placed(heights, edges, end=TRAINING_NODES)
     lefts, widths = _places(layout, cards)
     width = max((left + wide for left, wide in zip(lefts, widths, strict=True)), default=0.0) + _MARGIN
     height = layout.height + 2 * _MARGIN + _LEGEND
@@ -155,35 +174,34 @@ def _card(trust_map: TrustMap, node: Node) -> _Card:
         if step.source == node.id and step.certainty != "no":
             rows.setdefault(step.target, _Row(step.target)).steps.append(step)
     closed = [
-        f"closed: {_short(step.ability)}"
+        _CLOSED.get(step.ability, f"closed to others: {_SHORT[step.ability]}")
         for step in trust_map.steps
         if step.target == node.id and step.certainty == "no"
     ]
     return _Card(node, list(rows.values()), closed)
 
 
-def _short(ability: Ability) -> str:
-    return _SHORT.get(ability, WORDS[ability].removeprefix("may "))
-
-
 def _cut(words: str) -> str:
     if len(words) <= _LONGEST:
         return words
-    return f"{words[: _LONGEST // 2]}…{words[-(_LONGEST // 2 - 1) :]}"
+    words = words.rpartition(":role/")[2]
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 9]}…{words[-8:]}"
 
 
 def _places(layout: Layout, cards: dict[str, _Card]) -> tuple[list[float], list[float]]:
     """Return the left edge and width of each column."""
     widths = []
     for column in layout.columns:
-        longest = 0
+        longest = 0.0
         for name in column:
             if name in cards:
                 card = cards[name]
                 longest = max(
-                    longest, *(len(_cut(line)) for line in (card.title, card.subtitle, *card.lines))
+                    longest,
+                    len(_cut(card.title)) * _WIDE,
+                    *(len(_cut(line)) * _LETTER for line in (card.subtitle, *card.lines)),
                 )
-        widths.append(longest * _LETTER + 2 * _PADDING)
+        widths.append(longest + 2 * _PADDING)
     lefts = [0.0] * len(widths)
     left = _MARGIN
     for column_number in range(len(widths) - 1, -1, -1):
@@ -221,8 +239,10 @@ def _edge(
         for step in row.steps
     )
     tip = f"M{end:.1f} {end_y:.1f}l-8 -4v8z"
+    broad = ' class="broad"' if edge.source == ADMINISTRATORS else ""
     return (
-        f'<g data-source="{escape(edge.source)}" data-target="{escape(edge.target)}"><title>{escape(said)}</title>'
+        f'<g{broad} data-source="{escape(edge.source)}" data-target="{escape(edge.target)}">'
+        f"<title>{escape(said)}</title>"
         f'<path class="edge {row.certainty}" d="{"".join(path)}"/>'
         f'<path class="tip-{row.certainty}" d="{tip}"/></g>'
     )
@@ -252,7 +272,7 @@ def _text(words: str, y: float, style: str) -> str:
 
 
 def _told(node: Node) -> str:
-    return "\n".join(part for part in (node.label, node.role, node.effect, node.note) if part)
+    return "\n".join(part for part in (node.words, node.effect, node.note) if part)
 
 
 def _legend(y: float) -> Iterator[str]:
@@ -265,7 +285,8 @@ def _legend(y: float) -> Iterator[str]:
         yield f'<text class="legend" x="{x + 42:.1f}" y="{y:.1f}">{words}</text>'
         x += 70 + len(words) * _LETTER
     yield (
-        f'<g class="outside"><rect class="card" x="{x:.1f}" y="{y - 11:.1f}" width="30" height="14" rx="3"/></g>'
+        f'<g class="outside"><rect class="card" x="{x:.1f}" y="{y - 11:.1f}" width="30" height="14" rx="3"/>'
+        "</g>"
         f'<text class="legend" x="{x + 38:.1f}" y="{y:.1f}">not made by the templates</text>'
     )
 

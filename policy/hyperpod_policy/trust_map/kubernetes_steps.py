@@ -149,7 +149,8 @@ def _add_charts(draft: Draft, control_plane: Resource, target: str) -> None:
             Node(
                 f"publishers of {name}",
                 "identity",
-                f"who may push to {name}",
+                name,
+                role="who may push to",
                 outside=True,
                 note="the repository's policy is not in the templates",
             )

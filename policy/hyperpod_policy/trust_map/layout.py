@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 GAP: Final = 18.0
@@ -66,22 +67,25 @@ class Layout:
         return max((box.y + box.height for box in self.boxes.values()), default=0.0)
 
 
-def placed(heights: Mapping[str, float], edges: Sequence[Edge], *, passing: float = 8.0) -> Layout:
+def placed(
+    heights: Mapping[str, float], edges: Sequence[Edge], *, end: str | None = None, passing: float = 8.0
+) -> Layout:
     """Place boxes by the longest way from each to the end, near what they are joined with.
 
     Args:
         heights: Height of each box, by name.
         edges: Which boxes are joined; a cycle is cut where it is met first.
+        end: The box that has the rightmost column to itself. By default none has.
         passing: Height of the room that an edge has where it passes a column.
     """
     boxes = {name: Box(name, height) for name, height in heights.items()}
-    for name, column in _columns(heights, edges).items():
-        boxes[name].column = column
+    for name, number in _columns(heights, edges).items():
+        boxes[name].column = number if name == end or end not in heights else max(number, 1)
     for number, edge in enumerate(edges):
         first, last = boxes[edge.source].column, boxes[edge.target].column
-        for column in range(first - 1, last, -1):
-            name = f"pass {number} {column}"
-            boxes[name] = Box(name, passing, column)
+        for passed in range(first - 1, last, -1):
+            name = f"pass {number} {passed}"
+            boxes[name] = Box(name, passing, passed)
             edge.through.append(name)
     columns: list[list[str]] = [[] for _ in range(max((box.column for box in boxes.values()), default=0) + 1)]
     for box in boxes.values():
@@ -131,7 +135,7 @@ def _links(edges: Sequence[Edge]) -> dict[str, list[tuple[str, float, float]]]:
             *((name, 4.0) for name in edge.through),
             (edge.target, edge.enters),
         ]
-        for (one, here), (other, there) in zip(stops, stops[1:], strict=False):
+        for (one, here), (other, there) in pairwise(stops):
             found.setdefault(one, []).append((other, here, there))
             found.setdefault(other, []).append((one, there, here))
     return found

@@ -148,9 +148,8 @@ class Node:
     @property
     def words(self) -> str:
         """How to call it in a sentence."""
-        kind = {"bucket": "bucket", "key": "key", "function": "function", "role": "role"}.get(self.kind, "")
-        said = self.role if self.role else kind
-        return f"{said} {self.label}".strip() if self.logical_id is not None else self.label
+        kind = self.kind if self.kind in ("bucket", "function", "group", "key", "role", "user") else ""
+        return f"{self.role or kind} {self.label}".strip()
 
 
 @dataclass(frozen=True, slots=True)

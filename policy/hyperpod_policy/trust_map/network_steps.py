@@ -60,7 +60,9 @@ def _ports(draft: Draft, used: Used) -> str:
     else:
         name = say(used.value)
         target = draft.node(Node(f"ports {name}", "ports", f"node ports behind {name}", outside=True))
-    draft.leads_to_code(target, f"what listens there decides; on {CHECKPOINT_PORTS} it is checkpoints")
+    draft.leads_to_code(
+        target, f"what listens there decides; on {CHECKPOINT_PORTS} it is checkpoints", "undetermined"
+    )
     return target
 
 
@@ -96,21 +98,26 @@ def _add_peers(draft: Draft, used: Used, target: str) -> None:
 
 def _peer(draft: Draft, rule: SecurityGroupRule, own: Any) -> str:
     if rule.peer_kind == "group":
-        if same(rule.peer, own) is True:
-            label = f"members of {say(own)}"
-            note = "the nodes, what runs on them, and every interface that is put into the group"
-        else:
-            label, note = f"members of {say(rule.peer)}", "every interface that is put into the group"
         resource = draft.template.resource(rule.peer, SECURITY_GROUP)
+        note = "every interface that is put into the group"
+        if same(rule.peer, own) is True:
+            note = f"the nodes, what runs on them, and {note}"
         return draft.node(
-            Node(f"members {say(rule.peer)}", "network", label, outside=resource is None, note=note)
+            Node(
+                f"members {say(rule.peer)}",
+                "network",
+                say(rule.peer),
+                role="members of security group",
+                outside=resource is None,
+                note=note,
+            )
         )
-    kind = {"ipv4": "addresses in", "ipv6": "addresses in", "prefix list": "prefix list"}.get(
+    role = {"ipv4": "addresses in", "ipv6": "addresses in", "prefix list": "prefix list"}.get(
         rule.peer_kind, ""
     )
-    label = f"{kind} {say(rule.peer)}".strip()
+    label = say(rule.peer)
     note = "everybody with a route to the nodes" if rule.open_to_the_world else ""
-    return draft.node(Node(f"network {label}", "network", label, outside=True, note=note))
+    return draft.node(Node(f"network {label}", "network", label, role=role, outside=True, note=note))
 
 
 def _traffic(rule: SecurityGroupRule) -> str:

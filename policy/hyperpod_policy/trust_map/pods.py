@@ -35,7 +35,8 @@ def add_pods(draft: Draft, pods: Pods) -> str:
         Node(
             f"pods {pods.name}",
             "workload",
-            f"pods of service account {pods.name}",
+            pods.name,
+            role="pods of service account",
             outside=True,
             note=f"who may create pods in {where}, or ask for its tokens, cannot be told from the templates",
         )

@@ -78,19 +78,17 @@ def _add_bootstrap_roles(draft: Draft, name: Any, staging: str) -> None:
         return
     qualifier = match["qualifier"]
     rest = (start[match.end() :], *parts[1:])
-    account = rest[0].partition("-")[0] or Pseudo("AWS::AccountId")
+    account = str(rest[0]).partition("-")[0] or Pseudo("AWS::AccountId")
 
-    def role(kind: str) -> str:
+    def role(kind: str, words: str) -> str:
         arn = concatenated(
             ("arn:", Pseudo("AWS::Partition"), ":iam::", account, f":role/cdk-{qualifier}-{kind}-", *rest)
         )
         note = "its policies are not in the templates"
-        return draft.node(
-            Node(say(arn), "identity", say(arn), role="made by cdk bootstrap", outside=True, note=note)
-        )
+        return draft.node(Node(say(arn), "identity", say(arn), role=words, outside=True, note=note))
 
     draft.step(
-        role(CDK_STAGING_WRITER_ROLE),
+        role(CDK_STAGING_WRITER_ROLE, "publishing role of cdk bootstrap"),
         "write-objects",
         staging,
         "undetermined",
@@ -98,10 +96,10 @@ def _add_bootstrap_roles(draft: Draft, name: Any, staging: str) -> None:
         note=_BY_DEFAULT,
     )
     if STACK in draft.nodes:
-        deployer = role(CDK_DEPLOYING_ROLE)
+        deployer = role(CDK_DEPLOYING_ROLE, "CloudFormation's role of cdk bootstrap")
         draft.step(deployer, "deploy", STACK, "undetermined", note=_BY_DEFAULT)
         draft.step(
-            role(CDK_DEPLOYMENT_STARTING_ROLE),
+            role(CDK_DEPLOYMENT_STARTING_ROLE, "deploying role of cdk bootstrap"),
             "pass",
             deployer,
             "undetermined",

@@ -61,8 +61,7 @@ def _targets(trust_map: TrustMap) -> Iterator[str]:
 
 
 def _principal(trust_map: TrustMap, node: Node, told: _Told) -> Iterator[str]:
-    kind = node.role or (node.kind if node.kind in ("role", "user", "group") else "")
-    yield f"{node.label} ({kind})" if kind else node.label
+    yield node.words
     if node.note:
         yield _wrapped(node.note, "  ", "  ")
     first: Step | None = None
