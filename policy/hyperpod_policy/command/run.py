@@ -196,7 +196,8 @@ def _rendered(
         from hyperpod_policy.reports import html
         from hyperpod_policy.trust_map import trust_map
 
-        return html.render(report, sources, trust_map(sources.documents))
+        found = trust_map(sources.documents, checkpoint_buckets=options.checkpoint_bucket)
+        return html.render(report, sources, found)
     from hyperpod_policy.reports import text
 
     if options.quiet:
