@@ -51,6 +51,9 @@ _SOMETIMES = frozenset(
         "aws:vpceorgid",
         "aws:vpceorgpaths",
         "aws:vpcsourceip",
+        # of requests to STS
+        "sts:externalid",
+        "sts:rolesessionname",
         # of requests to S3
         "s3:accessgrantsinstancearn",
         "s3:accesspointnetworkorigin",

@@ -220,30 +220,14 @@ class OidcProvider(ResourceType):
         resource.attributes = {"Arn": resource.physical_id}
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
-        arn, old = after.physical_id, before.properties.get("ClientIdList", [])
-        new = after.properties.get("ClientIdList", [])
-        for client in new:
-            if client not in old:
-                session.call(
-                    "iam",
-                    "add_client_id_to_open_id_connect_provider",
-                    OpenIDConnectProviderArn=arn,
-                    ClientID=client,
-                )
-        for client in old:
-            if client not in new:
-                session.call(
-                    "iam",
-                    "remove_client_id_from_open_id_connect_provider",
-                    OpenIDConnectProviderArn=arn,
-                    ClientID=client,
-                )
+        if before.properties.get("ClientIdList", []) != after.properties.get("ClientIdList", []):
+            raise ResourceFailure("ClientIdList has no update in this double")
         thumbprints = after.properties.get("ThumbprintList", [])
         if thumbprints != before.properties.get("ThumbprintList", []):
             session.call(
                 "iam",
                 "update_open_id_connect_provider_thumbprint",
-                OpenIDConnectProviderArn=arn,
+                OpenIDConnectProviderArn=after.physical_id,
                 ThumbprintList=thumbprints,
             )
 
