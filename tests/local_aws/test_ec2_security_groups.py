@@ -197,8 +197,29 @@ def test_egress_of_a_group_takes_the_place_of_the_rule_for_everything(root: Sess
     other = _group(root, vpc)
     everything = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
     assert group_rules(root, other.physical_id)["SecurityGroupEgress"] == [everything]
-    with pytest.raises(ResourceFailure, match="the first SecurityGroupEgress"):
-        update(root, other, **other.properties, SecurityGroupEgress=[nothing])
+    other = update(root, other, **other.properties, SecurityGroupEgress=[nothing])
+    assert group_rules(root, other.physical_id)["SecurityGroupEgress"] == [nothing]
+    other = update(root, other, GroupDescription="nodes", VpcId=vpc)
+    assert group_rules(root, other.physical_id)["SecurityGroupEgress"] == []
+
+
+def test_an_egress_rule_of_its_own_takes_the_place_of_the_rule_for_everything(
+    root: Session, group: Resource
+) -> None:
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
+    made = create(root, "AWS::EC2::SecurityGroupEgress", GroupId=group.physical_id, **https)
+    assert group_rules(root, group.physical_id)["SecurityGroupEgress"] == [https]
+    delete(root, made)
+    assert group_rules(root, group.physical_id)["SecurityGroupEgress"] == []
+
+
+@pytest.mark.parametrize("everywhere", [{"CidrIp": "0.0.0.0/0"}, {"CidrIpv6": "::/0"}])
+def test_a_rule_for_everything_can_be_a_resource(
+    root: Session, group: Resource, everywhere: dict[str, str]
+) -> None:
+    rule = {"IpProtocol": "-1", **everywhere, "Description": "Allow all outbound traffic"}
+    create(root, "AWS::EC2::SecurityGroupEgress", GroupId=group.physical_id, **rule)
+    assert group_rules(root, group.physical_id)["SecurityGroupEgress"] == [rule]
 
 
 def test_an_update_that_takes_rules_away_takes_them_away(root: Session, vpc: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from aws_double.ec2_tags import change_tags, tags_at_creation
 from aws_double.naming import physical_name
 from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
@@ -13,7 +15,7 @@ from aws_double.session import Session
 
 _LONGEST_NAME = 255
 _COMMON = ("IpProtocol", "FromPort", "ToPort", "Description", "CidrIp", "CidrIpv6")
-_EVERYWHERE = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+_EVERYWHERE = ("0.0.0.0/0", "::/0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +107,14 @@ class SecurityGroup(ResourceType):
         if asked.get("SecurityGroupIngress"):
             INGRESS.authorize(session, group_id, asked["SecurityGroupIngress"])
         if asked.get("SecurityGroupEgress"):
-            EGRESS.revoke(session, group_id, [_EVERYWHERE])
+            _close_egress(session, group_id)
             EGRESS.authorize(session, group_id, asked["SecurityGroupEgress"])
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
-        """Change it in place."""
+        """Change it in place; EC2's rule for everything does not come back with the last egress rule gone."""
         old, new = before.properties, after.properties
-        if bool(old.get("SecurityGroupEgress")) != bool(new.get("SecurityGroupEgress")):
-            raise ResourceFailure(
-                "what becomes of the rule for everything when the first SecurityGroupEgress comes or the "
-                "last one goes is not in this double"
-            )
+        if new.get("SecurityGroupEgress") and not old.get("SecurityGroupEgress"):
+            _close_egress(session, after.physical_id)
         for direction, name in ((INGRESS, "SecurityGroupIngress"), (EGRESS, "SecurityGroupEgress")):
             _change_rules(session, after.physical_id, direction, old.get(name, []), new.get(name, []))
         change_tags(before, after, session)
@@ -147,6 +146,26 @@ def _change_rules(
 
 def _without_description(rule: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in rule.items() if name != "Description"}
+
+
+def _close_egress(session: Session, group_id: str, *, but: str | None = None) -> None:
+    """Take away rules for all traffic to everywhere, but not the one with an id.
+
+    With the first egress rule that CloudFormation adds it takes these from a group, also where the rule is a
+    resource of its own and the group is none of the stack's (aws/aws-cdk issues 987, 3355 and 15297).
+    """
+    filters = [{"Name": "group-id", "Values": [group_id]}]
+    rules = session.client("ec2").describe_security_group_rules(Filters=filters)["SecurityGroupRules"]
+    open_rules = [
+        rule["SecurityGroupRuleId"]
+        for rule in rules
+        if rule["IsEgress"]
+        and rule["SecurityGroupRuleId"] != but
+        and rule["IpProtocol"] == "-1"
+        and (rule.get("CidrIpv4") in _EVERYWHERE or rule.get("CidrIpv6") in _EVERYWHERE)
+    ]
+    if open_rules:
+        session.call("ec2", "revoke_security_group_egress", GroupId=group_id, SecurityGroupRuleIds=open_rules)
 
 
 class _Rule(ResourceType):
@@ -195,6 +214,19 @@ class SecurityGroupEgress(_Rule):
     """A rule for what goes out."""
 
     direction = EGRESS
+
+    def create(self, resource: Resource, session: Session) -> None:
+        """Add the rule, in place of a rule for everything."""
+        group_id = resource.properties["GroupId"]
+        try:
+            super().create(resource, session)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "InvalidPermission.Duplicate":
+                raise
+            # One for everything takes the place of EC2's own; any other is still there and refused again.
+            _close_egress(session, group_id)
+            super().create(resource, session)
+        _close_egress(session, group_id, but=resource.physical_id)
 
 
 def _parts(resource: Resource) -> tuple[str, dict[str, Any]]:
