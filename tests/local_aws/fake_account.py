@@ -44,9 +44,7 @@ class FakeAccount(Session):
         if call in self.refused:
             raise ResourceFailure(f"refused to {call}")
 
-    def deploy(
-        self, name: str, template: Mapping[str, Any], *, waits: bool = True, **request: Any
-    ) -> Stack:
+    def deploy(self, name: str, template: Mapping[str, Any], *, waits: bool = True, **request: Any) -> Stack:
         """Create or update a stack as ``CreateStack`` and ``UpdateStack`` do, and wait for it."""
         options = {key: request.pop(key) for key in ("disable_rollback",) if key in request}
         present = [stack for stack in self.stacks.all() if stack.name == name and not stack.deleted]

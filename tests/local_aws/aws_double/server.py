@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable
 from threading import Thread
 from types import ModuleType
-from typing import Any
 
 from aws_double import ACCOUNT, LIMITS
 
@@ -77,37 +76,11 @@ def _install(*, endpoint: str, pace: float) -> None:
         if installs is not None:
             installs()
     api.install(endpoint=endpoint, pace=pace)
-    _refuse_what_moto_lacks()
-    _answer_cloud_trail()
 
 
 def _modules(package: ModuleType) -> Iterable[str]:
     for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         yield found.name
-
-
-def _refuse_what_moto_lacks() -> None:
-    """Answer what moto has not with an error after which clients do not try again."""
-    from moto.core.exceptions import ServiceException
-    from moto.core.responses import ActionResult, BaseResponse
-
-    call_action = BaseResponse.call_action
-
-    def refusing(response: Any) -> Any:
-        try:
-            return call_action(response)
-        except NotImplementedError as error:
-            message = f"not covered by this double of AWS: {error}"
-            return response.serialized(ActionResult(ServiceException("NotCoveredByThisDouble", message)))
-
-    BaseResponse.call_action = refusing  # type: ignore[method-assign, assignment]
-
-
-def _answer_cloud_trail() -> None:
-    """Let the CDK CLI find no records of a failure; without an answer it asks again for half a minute."""
-    from moto.cloudtrail.responses import CloudTrailResponse
-
-    setattr(CloudTrailResponse, "lookup_events", lambda response: '{"Events": []}')  # noqa: B010
 
 
 def _stop_after_input() -> None:

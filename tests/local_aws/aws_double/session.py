@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config
+from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 from botocore.validate import ParamValidator
 
@@ -44,7 +47,10 @@ class Session:
             "AWS_SECRET_ACCESS_KEY": secret_key,
             **({} if session_token is None else {"AWS_SESSION_TOKEN": session_token}),
         }
+        core = botocore.session.Session()
+        core.register_component("data_loader", _loader())
         self._session = boto3.Session(
+            botocore_session=core,
             aws_access_key_id=access_key,
             aws_secret_access_key=secret_key,
             aws_session_token=session_token,
@@ -123,6 +129,12 @@ def model_violations(shape: Shape, request: Mapping[str, Any]) -> list[str]:
     report = ParamValidator().validate(request, shape)
     problems = [report.generate_report()] if report.has_errors() else []
     return problems + _violations(shape, request, "")
+
+
+@cache
+def _loader() -> Loader:
+    """Return the one reader of API models, which takes long to read each for the first time."""
+    return Loader()
 
 
 def _coerced(shape: Shape, value: Any) -> Any:
