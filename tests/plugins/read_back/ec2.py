@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from read_back import Clients, reads
+from read_back.narrowing import in_order, own_tags
 
-_OF_CLOUDFORMATION = "aws:"
 # Of other protocols EC2 tells -1, where a template has nothing.
 _WITH_PORTS = ("tcp", "udp", "icmp", "icmpv6")
 
@@ -24,7 +24,11 @@ def vpc(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str,
         ]
         for name in ("EnableDnsSupport", "EnableDnsHostnames")
     }
-    return {**_copied(found, "CidrBlock", "InstanceTenancy"), **attributes, **_tags(found, wanted)}
+    return {
+        **_copied(found, "CidrBlock", "InstanceTenancy"),
+        **attributes,
+        **own_tags(found.get("Tags", []), wanted),
+    }
 
 
 @reads("AWS::EC2::Subnet")
@@ -32,14 +36,14 @@ def subnet(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[s
     """Read a subnet."""
     (found,) = clients.client("ec2").describe_subnets(SubnetIds=[physical_id])["Subnets"]
     names = ("VpcId", "CidrBlock", "AvailabilityZone", "AvailabilityZoneId", "MapPublicIpOnLaunch")
-    return {**_copied(found, *names), **_tags(found, wanted)}
+    return {**_copied(found, *names), **own_tags(found.get("Tags", []), wanted)}
 
 
 @reads("AWS::EC2::RouteTable")
 def route_table(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a route table."""
     found = _route_table(clients, physical_id)
-    return {**_copied(found, "VpcId"), **_tags(found, wanted)}
+    return {**_copied(found, "VpcId"), **own_tags(found.get("Tags", []), wanted)}
 
 
 @reads("AWS::EC2::SubnetRouteTableAssociation")
@@ -75,7 +79,7 @@ def internet_gateway(clients: Clients, physical_id: str, wanted: dict[str, Any])
     """Read an internet gateway."""
     ec2 = clients.client("ec2")
     (found,) = ec2.describe_internet_gateways(InternetGatewayIds=[physical_id])["InternetGateways"]
-    return _tags(found, wanted)
+    return own_tags(found.get("Tags", []), wanted)
 
 
 @reads("AWS::EC2::VPCGatewayAttachment")
@@ -91,7 +95,7 @@ def vpc_gateway_attachment(clients: Clients, physical_id: str, _wanted: dict[str
 def elastic_address(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a public address."""
     (found,) = clients.client("ec2").describe_addresses(PublicIps=[physical_id])["Addresses"]
-    return {**_copied(found, "Domain"), **_tags(found, wanted)}
+    return {**_copied(found, "Domain"), **own_tags(found.get("Tags", []), wanted)}
 
 
 @reads("AWS::EC2::NatGateway")
@@ -104,7 +108,7 @@ def nat_gateway(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> d
     return {
         **_copied(found, "SubnetId", "ConnectivityType"),
         **_copied(address, "AllocationId"),
-        **_tags(found, wanted),
+        **own_tags(found.get("Tags", []), wanted),
     }
 
 
@@ -112,7 +116,7 @@ def nat_gateway(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> d
 def network_acl(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a network ACL."""
     found = _network_acl(clients, physical_id)
-    return {**_copied(found, "VpcId"), **_tags(found, wanted)}
+    return {**_copied(found, "VpcId"), **own_tags(found.get("Tags", []), wanted)}
 
 
 @reads("AWS::EC2::NetworkAclEntry")
@@ -154,10 +158,13 @@ def vpc_endpoint(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> 
     ec2 = clients.client("ec2")
     (found,) = ec2.describe_vpc_endpoints(VpcEndpointIds=[physical_id])["VpcEndpoints"]
     names = ("VpcId", "ServiceName", "VpcEndpointType", "PrivateDnsEnabled")
-    told: dict[str, Any] = {**_copied(found, *names), **_tags(found, wanted)}
+    told: dict[str, Any] = {**_copied(found, *names), **own_tags(found.get("Tags", []), wanted)}
     told["PolicyDocument"] = json.loads(found["PolicyDocument"])
     if found["VpcEndpointType"] == "Gateway":
-        return {**told, "RouteTableIds": _in_order_of(wanted.get("RouteTableIds"), found["RouteTableIds"])}
+        return {
+            **told,
+            "RouteTableIds": in_order(sorted(found["RouteTableIds"]), wanted.get("RouteTableIds", [])),
+        }
     interfaces = ec2.describe_network_interfaces(NetworkInterfaceIds=found["NetworkInterfaceIds"])
     subnet_ids = [interface["SubnetId"] for interface in interfaces["NetworkInterfaces"]]
     group_ids = {group["GroupId"] for group in found["Groups"]}
@@ -165,8 +172,8 @@ def vpc_endpoint(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> 
         group_ids &= {group["GroupId"] for group in interface["Groups"]}
     return {
         **told,
-        "SubnetIds": _in_order_of(wanted.get("SubnetIds"), subnet_ids),
-        "SecurityGroupIds": _in_order_of(wanted.get("SecurityGroupIds"), group_ids),
+        "SubnetIds": in_order(sorted(subnet_ids), wanted.get("SubnetIds", [])),
+        "SecurityGroupIds": in_order(sorted(group_ids), wanted.get("SecurityGroupIds", [])),
     }
 
 
@@ -189,7 +196,7 @@ def flow_log(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict
     # EC2 tells the id alone.
     kinds = {"vpc": "VPC", "subnet": "Subnet", "eni": "NetworkInterface"}
     kind = kinds[found["ResourceId"].partition("-")[0]]
-    return {**_copied(found, *names), "ResourceType": kind, **_tags(found, wanted)}
+    return {**_copied(found, *names), "ResourceType": kind, **own_tags(found.get("Tags", []), wanted)}
 
 
 @reads("AWS::EC2::SecurityGroup")
@@ -204,7 +211,7 @@ def security_group(clients: Clients, physical_id: str, wanted: dict[str, Any]) -
     return {
         "GroupDescription": found["Description"],
         **_copied(found, "GroupName", "VpcId"),
-        **_tags(found, wanted),
+        **own_tags(found.get("Tags", []), wanted),
         **{name: [rule for rule in wanted.get(name, []) if rule in rules[name]] for name in rules},
     }
 
@@ -263,15 +270,3 @@ def _network_acl(clients: Clients, acl_id: str) -> dict[str, Any]:
 
 def _copied(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: found[name] for name in names if name in found}
-
-
-def _tags(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    tags = {tag["Key"]: tag for tag in found.get("Tags", []) if not tag["Key"].startswith(_OF_CLOUDFORMATION)}
-    keys = [tag["Key"] for tag in wanted.get("Tags", [])]
-    return {"Tags": [tags[key] for key in _in_order_of(keys, tags)]} if tags else {}
-
-
-def _in_order_of(wanted: Any, found: Any) -> list[str]:
-    """Sort ids, of which EC2 keeps no order, as the template has them."""
-    order = {item: position for position, item in enumerate(wanted if wanted is not None else [])}
-    return sorted(found, key=lambda item: (order.get(item, len(order)), item))
