@@ -418,6 +418,25 @@ def test_only_one_operation_at_a_time(account: FakeAccount) -> None:
     assert account.names() == ["A", "B"]
 
 
+def test_a_stack_shows_what_it_is_about_to_be(account: FakeAccount) -> None:
+    def shown() -> list[str]:
+        assert stack.shown_goal is not None
+        return list(stack.shown_goal.template.resources)
+
+    account.stacks.pace = 0.2
+    stack = account.deploy("one", of_things("A"), waits=False)
+    stack.wait(0.1)
+    assert (stack.status, shown()) == ("CREATE_IN_PROGRESS", ["A"])
+    stack.wait(5)
+    account.refused = {"create B"}
+    account.deploy("one", of_things("A", "B"), waits=False)
+    stack.wait(0.1)
+    assert (stack.status, shown()) == ("UPDATE_IN_PROGRESS", ["A", "B"])
+    stack.wait(5)
+
+    assert (stack.status, shown()) == ("UPDATE_ROLLBACK_COMPLETE", ["A"])
+
+
 def test_a_cancelled_update_rolls_back(account: FakeAccount) -> None:
     stack = account.deploy("one", of_things("A"))
     account.stacks.pace = 0.5

@@ -12,7 +12,7 @@ from aws_double.cloudformation.template import Template
 
 def described_stack(stack: Stack) -> dict[str, Any]:
     """Return a stack as ``DescribeStacks`` tells it."""
-    goal = stack.goal
+    goal = stack.shown_goal
     return _present(
         {
             **stack_summary(stack),

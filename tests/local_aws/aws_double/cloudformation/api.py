@@ -225,21 +225,15 @@ class CloudFormation(BaseResponse):
         return ActionResult({"StackResourceSummaries": self._resources()})
 
     def get_template(self) -> ActionResult:
-        if "ChangeSetName" in self.params:
-            goal = self._change_set().goal
-        else:
-            stack = self.stack
-            if stack.goal is None:
-                return ActionResult({"TemplateBody": "", "StagesAvailable": ["Original", "Processed"]})
-            goal = stack.goal
-        return ActionResult(
-            {"TemplateBody": goal.template.source, "StagesAvailable": ["Original", "Processed"]}
-        )
+        of_change_set = "ChangeSetName" in self.params
+        goal = self._change_set().goal if of_change_set else self.stack.shown_goal
+        body = "" if goal is None else goal.template.source
+        return ActionResult({"TemplateBody": body, "StagesAvailable": ["Original", "Processed"]})
 
     def get_template_summary(self) -> ActionResult:
         stack = self.stack if "StackName" in self.params else None
-        if stack is not None and stack.goal is not None:
-            return ActionResult(answers.template_summary(stack.goal.template))
+        if stack is not None and stack.shown_goal is not None:
+            return ActionResult(answers.template_summary(stack.shown_goal.template))
         return ActionResult(answers.template_summary(template_of(self.params, None, self.caller)))
 
     def validate_template(self) -> ActionResult:

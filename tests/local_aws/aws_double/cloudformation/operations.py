@@ -42,6 +42,7 @@ class Operation:
     def deploy(self, goal: Goal, *, rolls_back: bool = True, retains_except_on_create: bool = False) -> None:
         """Bring the stack to a goal; if that fails, bring it back unless told not to."""
         stack, creates = self._stack, self._stack.status == "CREATE_IN_PROGRESS"
+        stack.pending = goal
         if stack.before is None:
             stack.before = stack.state
         try:
@@ -120,7 +121,7 @@ class Operation:
                 replaced.append(step.before)
         removed = [one for name, one in stack.resources.items() if name not in plan.nodes]
         stack.goal, stack.outputs, stack.imports = goal, outputs, frozenset(world.imports)
-        stack.steps, stack.before = [], None
+        stack.steps, stack.before, stack.pending = [], None, None
         if stack.status == "CREATE_IN_PROGRESS":
             stack.set_status("CREATE_COMPLETE")
         else:
@@ -170,6 +171,7 @@ class Operation:
 
     def _roll_back_update(self, before: State, skipped: frozenset[str]) -> None:
         stack = self._stack
+        stack.pending = None
         while stack.steps:
             step = stack.steps[-1]
             logical_id = step.after.resource.logical_id

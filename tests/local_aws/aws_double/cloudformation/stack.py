@@ -101,8 +101,8 @@ class State:
 class Stack:
     """One stack.
 
-    While an operation goes on, ``steps`` has what it did so far and ``before`` what to go back to; a rollback
-    moves what it cannot delete at once to ``leftovers``.
+    While an operation goes on, ``pending`` is its goal, ``steps`` has what it did so far and ``before`` what
+    to go back to; a rollback moves what it cannot delete at once to ``leftovers``.
 
     Args:
         name: Its name.
@@ -114,6 +114,7 @@ class Stack:
         self.region = region
         self.id = f"arn:aws:cloudformation:{region}:{ACCOUNT}:stack/{name}/{uuid4()}"
         self.goal: Goal | None = None
+        self.pending: Goal | None = None
         self.resources: dict[str, Deployed] = {}
         self.outputs: dict[str, Output] = {}
         self.imports: frozenset[str] = frozenset()
@@ -138,6 +139,11 @@ class Stack:
     def state(self) -> State:
         """What it is now."""
         return State(goal=self.goal, outputs=self.outputs, imports=self.imports)
+
+    @property
+    def shown_goal(self) -> Goal | None:
+        """What the API tells of: of a stack in the middle of an update, what it is about to be."""
+        return self.goal if self.pending is None else self.pending
 
     @property
     def deleted(self) -> bool:
