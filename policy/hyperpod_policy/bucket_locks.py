@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from hyperpod_policy.buckets import GuardedBucket, policies_of, policy_statements
 from hyperpod_policy.iam.context import ABSENT, SOMEBODYS_ID
@@ -81,6 +81,18 @@ def judge_lock(
     else:
         yield passed(holder, *path)
     yield from _wide_exemptions(guarded, statements, asked, allowed)
+
+
+def exempted(statements: Iterable[Statement]) -> Iterator[tuple[Any, Statement]]:
+    """Yield the principals that denials leave out, each with its statement: ARNs, patterns and accounts."""
+    for statement in statements:
+        if statement.effect != "Deny":
+            continue
+        if statement.not_principal:
+            yield from ((value, statement) for kind, value in statement.principals if kind == "AWS")
+        for condition in statement.conditions:
+            if condition.negated and condition.key.lower() in ("aws:principalarn", "aws:principalaccount"):
+                yield from ((value, statement) for value in condition.values)
 
 
 def _wide_exemptions(

@@ -204,6 +204,20 @@ def _names(template: Template, pattern: Any, bucket: Resource) -> bool:
     )
 
 
+def bucket_in_pattern(template: Template, pattern: Any) -> tuple[Any, Resource | None]:
+    """Return the name of the bucket in a resource pattern, and the bucket if the template makes it.
+
+    The name is ``None`` where a pattern is for every bucket, or where only deployment knows what it is.
+    """
+    name = _bucket_name(pattern, ":s3:::")
+    if name is None or (isinstance(name, str) and name.strip("*?") == ""):
+        return None, None
+    for bucket in template.of_type(BUCKET):
+        if same(name, template.spelled(bucket.ref)) is True:
+            return name, bucket
+    return name, None
+
+
 def _export_targets(template: Template) -> frozenset[str]:
     """Return the keys of the buckets to which file systems export what is written on them."""
     paths = [association.get("DataRepositoryPath") for association in exporting_associations(template)]

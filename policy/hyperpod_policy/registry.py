@@ -17,13 +17,17 @@ from hyperpod_policy.rules.control_plane import (
     training_operator_tag,
 )
 from hyperpod_policy.rules.identity import (
+    bucket_owner_pins,
     execution_role_privileges,
     execution_role_trust,
     node_checkpoint_access,
     object_permissions,
+    orchestrator_privileges,
     pod_identity_trust,
+    pod_role_privileges,
     script_writers,
     service_account_trust,
+    writer_trust,
 )
 from hyperpod_policy.rules.network import (
     address_budget,
@@ -124,8 +128,12 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
     "identity": (
         execution_role_trust.RULE,
         execution_role_privileges.RULE,
+        orchestrator_privileges.RULE,
+        pod_role_privileges.RULE,
         script_writers.RULE,
         object_permissions.RULE,
+        bucket_owner_pins.RULE,
+        writer_trust.RULE,
         pod_identity_trust.RULE,
         service_account_trust.RULE,
         node_checkpoint_access.RULE,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.context import ABSENT as ABSENT
+from hyperpod_policy.iam.context import ANOTHER_ACCOUNT, SOMEBODYS_ID
 from hyperpod_policy.iam.context import SOMEBODY as SOMEBODY
-from hyperpod_policy.iam.context import SOMEBODYS_ID
 from hyperpod_policy.iam.variables import with_variables
 from hyperpod_policy.values import Dynamic, Expression, Parameter, Unresolved, scalar_text
 
@@ -113,22 +113,24 @@ def _boolean(value: Any, given: Any) -> bool | None:
 
 
 def _like(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY or given is SOMEBODYS_ID:
+    if given in _NOBODY:
         return _somebody(value, given)
     return patterns.every(value, given)
 
 
 def _equals(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY or given is SOMEBODYS_ID:
+    if given in _NOBODY:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given)
 
 
 def _equals_ignoring_case(value: Any, given: Any) -> bool | None:
-    if given is SOMEBODY or given is SOMEBODYS_ID:
+    if given in _NOBODY:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given, ignore_case=True)
 
+
+_NOBODY: Final = (SOMEBODY, SOMEBODYS_ID, ANOTHER_ACCOUNT)
 
 _OPERATORS: Final = {
     "StringEquals": _equals,
@@ -144,7 +146,7 @@ def _somebody(value: Any, given: Any) -> bool | None:
     """Whether a pattern matches a principal that nobody listed, or its id."""
     if _may_be_any_text(value):
         return None
-    return patterns.admits_any_id(value) if given is SOMEBODYS_ID else patterns.admits_any_principal(value)
+    return patterns.admits_any_principal(value) if given is SOMEBODY else patterns.admits_any_id(value)
 
 
 def _may_be_any_text(value: Any) -> bool:

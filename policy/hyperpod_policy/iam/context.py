@@ -28,5 +28,8 @@ ABSENT: Final = _Absent()
 SOMEBODY: Final = _Somebody("a principal that nobody listed")
 """The ARN of a principal that no statement names: only a pattern that names nobody matches it."""
 
+ANOTHER_ACCOUNT: Final = _Somebody("the id of another account")
+"""The id of an account that no statement names."""
+
 SOMEBODYS_ID: Final = _Somebody("the id of a principal that nobody listed")
 """What ``aws:userid`` is for it: its unique id, a colon, and the name of the session."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
 
 from hyperpod_model.catalog import iam as facts
 from hyperpod_policy.clusters import distinct, execution_roles
-from hyperpod_policy.iam.statements import Statement
-from hyperpod_policy.identities import Permissions, permissions, role_of
-from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.privileges import excesses
+from hyperpod_policy.rule import Rule, Verdict, passed, undetermined
 from hyperpod_policy.template import Template
-from hyperpod_policy.values import Dynamic, Expression, Parameter, Text
 
 _ALLOWED = "the documented actions, on * only where the service takes no scope"
-_EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
-_BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -29,67 +25,8 @@ def check(template: Template) -> Iterator[Verdict]:
             )
             continue
         held = permissions(template, role)
-        verdicts = [*_managed(held)]
-        for statement in held.statements:
-            if statement.effect == "Allow":
-                verdicts += _judge(statement)
+        verdicts = [*excesses(held, documented=_documented(), who="nodes", allowed=_ALLOWED)]
         yield from verdicts if verdicts else [passed(role)]
-
-
-def _managed(held: Permissions) -> Iterator[Verdict]:
-    for name, holder, path in held.aws_managed:
-        if name in _BROAD_MANAGED_POLICIES or name.endswith("FullAccess"):
-            yield failed(holder, *path, found=f"has the AWS managed policy {name}", allowed=_ALLOWED)
-    for value, holder, path in held.unknown:
-        yield undetermined(holder, *path, found=f"policy {value} is not in this template", allowed=_ALLOWED)
-
-
-def _judge(statement: Statement) -> Iterator[Verdict]:
-    def fail(found: str) -> Verdict:
-        return failed(statement.holder, *statement.path, found=found, allowed=_ALLOWED)
-
-    if statement.not_action:
-        yield fail("allows every action but those in NotAction")
-        return
-    whole = [str(action) for action in statement.actions if _is_whole_service(action)]
-    if whole:
-        yield fail(f"allows {', '.join(whole)}")
-        return
-    identity = [str(action) for action in statement.actions if str(action).lower().startswith("iam:")]
-    if identity:
-        yield fail(f"allows {', '.join(identity)}: nodes that change or pass roles can become anybody")
-        return
-    if statement.not_resource:
-        yield fail("allows every resource but those in NotResource")
-        return
-    unresolved = [item for item in (*statement.actions, *statement.resources) if _may_be_a_wildcard(item)]
-    if unresolved:
-        yield undetermined(
-            statement.holder, *statement.path, found=f"depends on {unresolved[0]}", allowed=_ALLOWED
-        )
-    wide = [resource for resource in statement.resources if _is_everything(resource)]
-    undocumented = [str(action) for action in statement.actions if str(action).lower() not in _documented()]
-    if wide and undocumented:
-        yield fail(f"allows {', '.join(undocumented)} on {wide[0]}")
-
-
-def _is_whole_service(action: Any) -> bool:
-    return isinstance(action, str) and (
-        action.strip("*?") == "" or action.rpartition(":")[2].strip("*?") == ""
-    )
-
-
-def _is_everything(resource: Any) -> bool:
-    parts = resource.parts if isinstance(resource, Text) else (resource,)
-    text = "".join(part if isinstance(part, str) else "x" for part in parts)
-    if text.strip("*?") == "":
-        return True
-    fields = text.split(":", 5)
-    return len(fields) == 6 and fields[5] in _EVERYTHING_OF
-
-
-def _may_be_a_wildcard(value: Any) -> bool:
-    return isinstance(value, Parameter | Dynamic | Expression)
 
 
 @cache

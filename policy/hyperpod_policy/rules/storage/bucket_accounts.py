@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hyperpod_policy.accounts import belonging
+from hyperpod_policy.bucket_locks import exempted
 from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, policy_statements
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
@@ -19,18 +20,14 @@ def check(template: Template) -> Iterator[Verdict]:
     """Judge whom the policies of each guarded bucket allow or exempt."""
     for guarded in guarded_buckets(template):
         statements, _ = policy_statements(template, guarded.bucket)
-        verdicts = [
-            verdict
-            for statement in statements
-            for verdict in (
-                _allowed(guarded, statement) if statement.effect == "Allow" else _exempt(guarded, statement)
-            )
-        ]
+        verdicts = [verdict for statement in statements for verdict in _allowed(guarded, statement)]
+        for value, statement in exempted(statements):
+            verdicts += _stranger(guarded, statement, value, "exempts")
         yield from verdicts if verdicts else [passed(guarded.bucket)]
 
 
 def _allowed(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
-    if statement.not_principal:
+    if statement.effect != "Allow" or statement.not_principal:
         return  # everybody: another rule speaks about that
     for kind, value in statement.principals:
         if value == "*":
@@ -55,17 +52,6 @@ def _allowed(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
                 found=f"allows {kind} {value} on {guarded.words}",
                 allowed=_ALLOWED,
             )
-
-
-def _exempt(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
-    """Judge whom a denial leaves out by name."""
-    values = [value for kind, value in statement.principals if kind == "AWS" and statement.not_principal]
-    for condition in statement.conditions:
-        key = condition.key.lower()
-        if condition.negated and key in ("aws:principalarn", "aws:principalaccount"):
-            values += condition.values
-    for value in values:
-        yield from _stranger(guarded, statement, value, "exempts")
 
 
 def _stranger(guarded: GuardedBucket, statement: Statement, value: Any, verb: str) -> Iterator[Verdict]:

@@ -1,0 +1,118 @@
+"""What the policies of a role allow beyond what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hyperpod_policy.iam.action_data import matching
+from hyperpod_policy.iam.patterns import every, wildcard
+from hyperpod_policy.iam.statements import Statement
+from hyperpod_policy.identities import Permissions
+from hyperpod_policy.rule import Severity, Verdict, failed, undetermined
+from hyperpod_policy.values import Dynamic, Expression, Parameter, Text
+
+_EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
+_BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
+_SHOWN: Final = 4
+
+
+def excesses(held: Permissions, *, documented: frozenset[str], who: str, allowed: str) -> Iterator[Verdict]:
+    """Yield what is too much, or may be, in the policies of a role.
+
+    Args:
+        held: What the policies say.
+        documented: Actions in lower case that the role needs on ``*``.
+        who: Who acts with the role, such as ``nodes``.
+        allowed: What it may do instead.
+    """
+    for name, holder, path in held.aws_managed:
+        if name in _BROAD_MANAGED_POLICIES or name.endswith("FullAccess"):
+            yield failed(holder, *path, found=f"has the AWS managed policy {name}", allowed=allowed)
+    for value, holder, path in held.unknown:
+        yield undetermined(holder, *path, found=f"policy {value} is not in this template", allowed=allowed)
+    for statement in held.statements:
+        if statement.effect == "Allow":
+            yield from _judge(statement, documented, who, allowed)
+
+
+def _judge(statement: Statement, documented: frozenset[str], who: str, allowed: str) -> Iterator[Verdict]:
+    def fail(found: str, severity: Severity | None = None) -> Verdict:
+        return failed(statement.holder, *statement.path, found=found, allowed=allowed, severity=severity)
+
+    if statement.not_action:
+        yield fail("allows every action but those in NotAction")
+        return
+    whole = [str(action) for action in statement.actions if is_whole_service(action)]
+    if whole:
+        yield fail(f"allows {', '.join(whole)}")
+        return
+    identity = [str(action) for action in statement.actions if _changes_identities(action)]
+    if identity:
+        yield fail(f"allows {', '.join(identity)}: {who} that change or pass roles can become anybody")
+        return
+    if statement.not_resource:
+        yield fail("allows every resource but those in NotResource")
+        return
+    unresolved = [item for item in (*statement.actions, *statement.resources) if _may_be_a_wildcard(item)]
+    if unresolved:
+        yield undetermined(
+            statement.holder, *statement.path, found=f"depends on {unresolved[0]}", allowed=allowed
+        )
+    wide = [resource for resource in statement.resources if _is_everything(resource)]
+    if not wide:
+        return
+    others = [str(action) for action in statement.actions if str(action).lower() not in documented]
+    unscoped = [action for action in others if _takes_no_scope(action)]
+    too_wide = [action for action in others if action not in unscoped]
+    if too_wide:
+        yield fail(f"allows {_some(too_wide)} on {wide[0]}")
+    changing = [action for action in unscoped if not all(found.reads_only for found in matching(action))]
+    if changing and not too_wide:
+        yield fail(f"allows {_some(changing)}, which change something and take no scope", "warning")
+
+
+def is_whole_service(action: Any) -> bool:
+    """Tell whether a pattern covers every action of a service, or of several."""
+    if not isinstance(action, str):
+        return False
+    service, colon, name = action.partition(":")
+    return wildcard(service) or (colon != "" and name.strip("*?") == "" and name != "")
+
+
+def _changes_identities(action: Any) -> bool:
+    """Whether an action on identities, or one of those that a pattern covers, does more than read."""
+    if not isinstance(action, str) or not action.lower().startswith("iam:"):
+        return False
+    found = matching(action)
+    return not found or not all(facts.reads_only for facts in found)
+
+
+def _takes_no_scope(action: str) -> bool:
+    """Whether no action that a pattern covers could be scoped; of one that nobody lists this is not known."""
+    found = matching(action)
+    return bool(found) and not any(facts.can_be_scoped for facts in found)
+
+
+def _is_everything(resource: Any) -> bool:
+    parts = resource.parts if isinstance(resource, Text) else (resource,)
+    text = "".join(part if isinstance(part, str) else "x" for part in parts)
+    if text.strip("*?") == "":
+        return True
+    fields = text.split(":", 5)
+    return len(fields) == 6 and fields[5] in _EVERYTHING_OF
+
+
+def _may_be_a_wildcard(value: Any) -> bool:
+    return isinstance(value, Parameter | Dynamic | Expression)
+
+
+def _some(actions: list[str]) -> str:
+    more = len(actions) - _SHOWN
+    return ", ".join(actions[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def covers(statement: Statement, action: str) -> bool:
+    """Tell whether the actions of a statement certainly cover one."""
+    listed = any(every(pattern, action, ignore_case=True) for pattern in statement.actions)
+    return listed != statement.not_action

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "PodRolePrivileges"
+
+
+def _allow(template, **statement):
+    statements = template["Resources"]["PodRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    statements.append({"Effect": "Allow", **statement})
+
+
+def test_named_buckets_comply(judge, eks_template):
+    assert judge(ID, eks_template).outcome(ID) == "pass"
+    assert judge(ID, eks_template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ({"Action": "*", "Resource": "*"}, "allows *"),
+        ({"Action": "s3:*", "Resource": {"Fn::GetAtt": "Checkpoints.Arn"}}, "allows s3:*"),
+        ({"Action": "iam:PassRole", "Resource": "arn:aws:iam::1:role/x"}, "pods that change or pass roles"),
+        ({"NotAction": "iam:*", "Resource": "*"}, "every action but those in NotAction"),
+        ({"Action": "s3:PutObject", "NotResource": "arn:aws:s3:::x"}, "but those in NotResource"),
+        (
+            {"Action": "secretsmanager:GetSecretValue", "Resource": "*"},
+            "allows secretsmanager:GetSecretValue on *",
+        ),
+    ],
+    ids=str,
+)
+def test_wildcards_fail(judge, eks_template, statement, words):
+    _allow(eks_template, **statement)
+    (finding,) = judge(ID, eks_template).failures
+    assert (finding.logical_id, finding.severity) == ("PodRole", "error")
+    assert words in finding.message
+
+
+@pytest.mark.parametrize("name", ["AdministratorAccess", "AmazonFSxFullAccess"])
+def test_broad_managed_policies_fail(judge, eks_template, name):
+    eks_template["Resources"]["TokenRole"]["Properties"]["ManagedPolicyArns"] = [
+        f"arn:aws:iam::aws:policy/{name}"
+    ]
+    (finding,) = judge(ID, eks_template).failures
+    assert (finding.logical_id, finding.path) == ("TokenRole", ("ManagedPolicyArns", 0))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        {"Action": "cloudwatch:PutMetricData", "Resource": "*"},
+        {"Action": ["fsx:DescribeFileSystems", "sts:GetCallerIdentity"], "Resource": "*"},
+        {"Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}},
+        {"Effect": "Deny", "Action": "*", "Resource": "*"},
+    ],
+    ids=str,
+)
+def test_narrow_grants_comply(judge, eks_template, statement):
+    _allow(eks_template, **statement)
+    assert judge(ID, eks_template).findings == ()
+
+
+def test_an_imported_policy_is_undetermined(judge, eks_template):
+    eks_template["Resources"]["PodRole"]["Properties"]["ManagedPolicyArns"] = [{"Fn::ImportValue": "policy"}]
+    assert judge(ID, eks_template).outcome(ID) == "undetermined"
+
+
+def test_actions_from_a_parameter_are_undetermined(judge, eks_template):
+    eks_template["Parameters"] = {"Action": {"Type": "String"}}
+    _allow(eks_template, Action={"Ref": "Action"}, Resource={"Fn::GetAtt": ["Key", "Arn"]})
+    assert judge(ID, eks_template).outcome(ID) == "undetermined"
+
+
+def test_roles_that_no_pod_takes_are_left_alone(judge, template, eks_template):
+    assert judge(ID, template).verdicts == ()
+    eks_template["Resources"]["UploadRole"]["Properties"]["Policies"] = [
+        {"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}
+    ]
+    assert judge(ID, eks_template).findings == ()
