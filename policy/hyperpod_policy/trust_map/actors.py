@@ -158,7 +158,7 @@ def refusal(
     """Tell whether statements refuse a request, in any spelling of its resource."""
     found: bool | None = False
     for statement in statements:
-        if statement.effect != "Deny":
+        if statement.effect != "Deny" or not _speaks_of(statement, requests[0].action.lower()):
             continue
         for answer in _answers(denies, statement, requests, made_up):
             if answer is True:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hyperpod_policy.buckets import bucket_arn
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Anything, Expression, Pseudo, Reference, concatenated
+from hyperpod_policy.values import Anything, Expression, Pseudo, Reference, Text, concatenated
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,20 @@ def objects_of(template: Template, bucket: Resource) -> Arns:
 def objects_named(name: Any) -> Arns:
     """Return the objects of a bucket that the templates do not make."""
     return Arns((concatenated(("arn:", Pseudo("AWS::Partition"), ":s3:::", name, "/", Anything("object"))),))
+
+
+def bucket_in_uri(uri: Any) -> Any:
+    """Return the name of the bucket in an S3 URI; ``None`` if only deployment can tell it."""
+    parts = uri.parts if isinstance(uri, Text) else (uri,)
+    if not isinstance(parts[0], str) or not parts[0].startswith("s3://"):
+        return None
+    name: list[Any] = []
+    for part in (parts[0].removeprefix("s3://"), *parts[1:]):
+        if isinstance(part, str) and "/" in part:
+            name.append(part.partition("/")[0])
+            break
+        name.append(part)
+    return concatenated(name)
 
 
 def itself(template: Template, bucket: Resource) -> Arns:

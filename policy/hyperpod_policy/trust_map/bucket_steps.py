@@ -7,12 +7,18 @@ from typing import Any
 
 from hyperpod_model.catalog.control import BUCKET_CONTROL_ACTIONS, BUCKET_ROOT_USER_ACTIONS
 from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
-from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, policies_of, policy_statements
+from hyperpod_policy.buckets import (
+    GuardedBucket,
+    foreign_script_locations,
+    guarded_buckets,
+    policies_of,
+    policy_statements,
+)
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.template import Resource
 from hyperpod_policy.trust_map.actors import ask
-from hyperpod_policy.trust_map.arns import Arns, itself, objects_of
+from hyperpod_policy.trust_map.arns import Arns, bucket_in_uri, itself, objects_named, objects_of
 from hyperpod_policy.trust_map.draft import ROOT_USER, Draft, conditions_of, is_of_another_account
 from hyperpod_policy.trust_map.model import Ability, Certainty, Evidence, Node
 from hyperpod_policy.trust_map.resource_policies import (
@@ -22,12 +28,13 @@ from hyperpod_policy.trust_map.resource_policies import (
     outsiders,
 )
 from hyperpod_policy.trust_map.sayings import evidence_of, of_property, of_statement, say
-from hyperpod_policy.values import elements, truth
+from hyperpod_policy.values import Expression, elements, truth
 
 _EFFECTS = {
     "lifecycle script": "its scripts run as root on every new, replaced or updated node",
     "checkpoint": "jobs that resume unpickle what it holds, which runs it",
 }
+NOT_SHOWN = "the bucket's own policy is not in the templates"
 _ENFORCED = "BucketOwnerEnforced"
 
 
@@ -36,6 +43,37 @@ def add_guarded_buckets(draft: Draft) -> None:
     for guarded in guarded_buckets(draft.template):
         add_bucket(draft, guarded.bucket, role=f"{guarded.role} bucket", effect=_EFFECTS[guarded.role])
         _add_file_systems(draft, guarded)
+
+
+def add_foreign_scripts(draft: Draft) -> None:
+    """Add the buckets of lifecycle scripts that the templates do not make."""
+    for used in foreign_script_locations(draft.template):
+        name = bucket_in_uri(used.value)
+        shown = say(used.value) if name is None else say(name)
+        target = add_outside_bucket(draft, shown, name, role="lifecycle script bucket")
+        draft.leads_to_code(target, _EFFECTS["lifecycle script"])
+
+
+def add_outside_bucket(draft: Draft, shown: str, name: Any, *, role: str) -> str:
+    """Add a bucket that the templates do not make and who writes it, and return its id.
+
+    Args:
+        draft: The map.
+        shown: How to call it.
+        name: Its name, as resolved; ``None`` if only deployment can tell.
+        role: What it is to the cluster.
+    """
+    source = f"bucket {shown}"
+    if source in draft.nodes:
+        return source
+    draft.node(Node(source, "bucket", shown, role=role, outside=True, note=NOT_SHOWN))
+    arns = objects_named(Expression("name", shown) if name is None else name)
+    for actor in draft.actors:
+        answer = ask(actor, S3_OBJECT_WRITE_ACTIONS, arns)
+        draft.asked(actor, "write-objects", source, answer, note=NOT_SHOWN)
+    draft.administrators("write-objects", source, actions=["s3:PutObject"], note=NOT_SHOWN)
+    draft.limits[f"the policy of bucket {shown}, and whom it admits"] = None
+    return source
 
 
 def add_bucket(draft: Draft, bucket: Resource, *, role: str, effect: str = "") -> str:

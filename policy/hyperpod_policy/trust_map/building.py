@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hyperpod_policy.clusters import clusters
 from hyperpod_policy.template import Template
-from hyperpod_policy.trust_map.bucket_steps import add_guarded_buckets
+from hyperpod_policy.trust_map.bucket_steps import add_foreign_scripts, add_guarded_buckets
 from hyperpod_policy.trust_map.cluster_steps import add_clusters, add_jobs, add_stack, add_unknown_policies
 from hyperpod_policy.trust_map.draft import Draft
 from hyperpod_policy.trust_map.function_steps import add_function, functions_with
@@ -21,6 +21,7 @@ def built(template: Template) -> Draft:
         return draft
     add_stack(draft)
     add_guarded_buckets(draft)
+    add_foreign_scripts(draft)
     add_keys(draft)
     add_clusters(draft)
     add_ports(draft)

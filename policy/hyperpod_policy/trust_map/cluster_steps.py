@@ -43,6 +43,14 @@ def add_jobs(draft: Draft) -> None:
             name = say(used.value)
             draft.limits[f"execution role {name} is not in the templates, nor who may take it"] = None
             target = draft.outsider("AWS", used.value)
+            draft.node(Node(TRAINING_NODES, "nodes", "training nodes"))
+            draft.step(
+                target,
+                "unknown",
+                TRAINING_NODES,
+                "undetermined",
+                note="its policies are not in the templates; a locked bucket stays closed to it",
+            )
         else:
             target = draft.resource(role, role="execution role")
         draft.step(

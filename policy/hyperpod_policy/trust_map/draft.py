@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.trust_map.actors import Actor, Asked, actors
 from hyperpod_policy.trust_map.model import CERTAINTIES, Ability, Certainty, Evidence, Kind, Node, Step
 from hyperpod_policy.trust_map.sayings import evidence_of, say
-from hyperpod_policy.values import Pseudo, Text, Unresolved
+from hyperpod_policy.values import Parameter, Pseudo, Text, Unresolved, single
 
 ADMINISTRATORS: Final = "account"
 ANYONE: Final = "anyone"
@@ -154,11 +154,7 @@ class Draft:
 
     def actor_of(self, kind: str, value: Any) -> Actor | None:
         """Return the role or user of the templates that a principal of a policy is."""
-        return self._by_principal.get(value) if kind in ("AWS", "*") else None
-
-    def actor(self, key: str) -> Actor | None:
-        """Return the role, user or group with a key."""
-        return next((actor for actor in self.actors if actor.resource.key == key), None)
+        return self._by_principal.get(single(value)) if kind in ("AWS", "*") else None
 
     def owns(self, value: Any, holder: Resource) -> bool:
         """Whether a principal means the account of a resource as a whole."""
@@ -192,6 +188,8 @@ class Draft:
                 )
             )
         label = said if kind == "AWS" else f"{kind} {said}"
+        if isinstance(value, Parameter):
+            label = f"parameter {label}"
         return self.node(
             Node(
                 label,
@@ -218,8 +216,3 @@ def is_of_another_account(value: Any, holder: Resource) -> bool:
     segments = text.split(":")
     account = segments[4] if len(segments) > 4 and segments[0] == "arn" else ""
     return account.isdigit() and account != holder.document.account
-
-
-def merged(statements: Sequence[Statement]) -> tuple[Evidence, ...]:
-    """Return statements as evidence."""
-    return evidence_of(statements)

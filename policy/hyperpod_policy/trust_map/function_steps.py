@@ -16,7 +16,7 @@ from hyperpod_policy.trust_map.draft import Draft
 from hyperpod_policy.trust_map.model import Certainty
 from hyperpod_policy.trust_map.sayings import of_property, say
 from hyperpod_policy.trust_map.staging import add_feed
-from hyperpod_policy.values import Reference, Unresolved, elements, same
+from hyperpod_policy.values import Reference, Unresolved, elements, same, single
 
 FUNCTION: Final = "AWS::Lambda::Function"
 _UPLOAD: Final = "Custom::CDKBucketDeployment"
@@ -82,7 +82,7 @@ def _add_permissions(draft: Draft, function: Resource, target: str, sure: Certai
     for permission in draft.template.of_type("AWS::Lambda::Permission"):
         if not _is_about(draft.template, permission.get("FunctionName"), function):
             continue
-        action, principal = permission.get("Action"), permission.get("Principal")
+        action, principal = permission.get("Action"), single(permission.get("Principal"))
         if isinstance(action, str) and not any(
             every(action, item, ignore_case=True)
             for item in (*FUNCTION_INVOKE_ACTIONS, *FUNCTION_CHANGE_ACTIONS)

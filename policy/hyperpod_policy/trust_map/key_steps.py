@@ -36,8 +36,13 @@ def _add(draft: Draft, key: Resource, role: str) -> None:
     else:
         left, statements = left_to_account(draft, policy, KEY_CONTROL_ACTIONS, arns, key)
         by = list(evidence_of(statements))
+    naming = [
+        statement
+        for statement in policy
+        if statement.effect == "Deny" or any(not draft.owns(value, key) for _, value in statement.principals)
+    ]
     for actor in draft.actors:
-        answer = ask(actor, KEY_CONTROL_ACTIONS, arns, policy=policy, delegation=left)
+        answer = ask(actor, KEY_CONTROL_ACTIONS, arns, policy=naming, delegation=left)
         draft.asked(actor, "change-key", target, answer)
     opened = open_to_account(policy, KEY_CONTROL_ACTIONS, arns)
     actions = [action for action in KEY_CONTROL_ACTIONS if left[action] and opened[action]]

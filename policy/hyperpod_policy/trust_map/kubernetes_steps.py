@@ -17,7 +17,7 @@ from hyperpod_policy.trust_map.arns import of_control_plane
 from hyperpod_policy.trust_map.draft import STACK, Draft
 from hyperpod_policy.trust_map.model import Certainty, Evidence, Node
 from hyperpod_policy.trust_map.sayings import of_property, say
-from hyperpod_policy.values import Reference, Unresolved, elements, same, truth
+from hyperpod_policy.values import Reference, Unresolved, elements, same, single, truth
 
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
 _EFFECT = "its administrators run pods on the nodes, as root if they like"
@@ -58,7 +58,7 @@ def _add_entries(draft: Draft, control_plane: Resource, target: str) -> None:
     for entry in draft.template.of_type("AWS::EKS::AccessEntry"):
         if not _is_of(entry.get("ClusterName"), control_plane):
             continue
-        principal = entry.get("PrincipalArn")
+        principal = single(entry.get("PrincipalArn"))
         role = role_of(draft.template, principal)
         known = draft.actor_of("AWS", draft.template.spelled(principal))
         if role is not None:

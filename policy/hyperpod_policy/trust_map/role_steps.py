@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hyperpod_model.catalog.control import (
@@ -18,16 +18,18 @@ from hyperpod_model.catalog.control import (
 from hyperpod_model.catalog.iam import POD_IDENTITY_SERVICE
 from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.conditions import holds
+from hyperpod_policy.iam.context import SOMEBODY
+from hyperpod_policy.iam.evaluation import Request
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.pod_roles import TRUST, token_conditions, token_statements
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import GROUP, USER, Actor, ask
+from hyperpod_policy.trust_map.actors import GROUP, USER, Actor, ask, refusal
 from hyperpod_policy.trust_map.arns import ANY, of_managed_policy, of_role
 from hyperpod_policy.trust_map.draft import ADMINISTRATORS, Draft, conditions_of, is_of_another_account
 from hyperpod_policy.trust_map.model import Certainty, Evidence, Node
 from hyperpod_policy.trust_map.pods import Pods, add_pods, pods_with_role
 from hyperpod_policy.trust_map.sayings import of_property, of_statement, say
-from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved
+from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved
 
 _ASSUME: Final = ("sts:assumerole", "sts:assumerolewithwebidentity", "sts:assumerolewithsaml")
 _OF_PODS: Final = "role of pods"
@@ -113,39 +115,52 @@ def _add_trusted_principal(
     evidence = [of_statement(statement)]
     note = conditions_of(statement)
     if kind == "AWS" and draft.owns(value, role):
-        arns = of_role(draft.template, role)
         for other in draft.actors:
-            if other is not actor:
-                answer = ask(other, ["sts:AssumeRole"], arns)
+            answer = ask(other, ["sts:AssumeRole"], of_role(draft.template, role))
+            certainty = _certainty(actor, statement, other.principal, other.context)
+            if other is not actor and answer and certainty != "no":
                 answer.grants.append(statement)
-                if answer:
-                    certain = _meets(statement, other)
-                    draft.asked(
-                        other,
-                        "assume",
-                        target,
-                        answer,
-                        note=note,
-                        at_most="yes" if certain else "undetermined",
-                    )
+                draft.asked(other, "assume", target, answer, note=note, at_most=certainty)
         draft.administrators("assume", target, actions=["sts:AssumeRole"], evidence=evidence, note=note)
         return
     known = draft.actor_of(kind, value)
     if known is not None:
-        certainty: Certainty = "yes" if _meets(statement, known) else "undetermined"
-        draft.step(draft.resource(known.resource), "assume", target, certainty, evidence=evidence, note=note)
-        return
-    certainty = "yes"
-    if value == "*" and kind in ("*", "AWS"):
-        note = note or "any identity of any account of AWS"
-        certainty = "undetermined" if statement.conditions else "yes"
-    elif (kind == "AWS" and statement.conditions) or (isinstance(value, Unresolved) and not _is_named(value)):
+        source = draft.resource(known.resource)
+        certainty = _certainty(actor, statement, known.principal, known.context)
+    elif kind in ("AWS", "*") and value != "*":
+        source = draft.outsider(kind, value)
+        certainty = _certainty(actor, statement, value, {})
+    else:
+        source = draft.outsider(kind, value)
+        certainty = _certainty(actor, statement, SOMEBODY, {})
+        if kind != "*" and value != "*" and certainty != "no":
+            certainty = "yes"  # a service or provider meets what is asked of it
+    if isinstance(value, Unresolved) and not _is_named(value) and certainty == "yes" and known is None:
         certainty = "undetermined"
     if kind == "Service":
         note = note or "for whoever may pass it the role, or change what already has it"
+    elif value == "*":
+        note = note or "any identity of any account of AWS"
     elif is_of_another_account(value, role):
         note = note or "if its own account lets it"
-    draft.step(draft.outsider(kind, value), "assume", target, certainty, evidence=evidence, note=note)
+    if certainty != "no":
+        draft.step(source, "assume", target, certainty, evidence=evidence, note=note)
+
+
+def _certainty(actor: Actor, statement: Statement, principal: Any, context: Mapping[str, Any]) -> Certainty:
+    """Tell whether a principal that a trust policy names meets its conditions, no denial against it."""
+    request = Request("sts:AssumeRole", Anything("role"), principal, context)
+    denials = [
+        found
+        for found in statements_of(actor.resource, TRUST)
+        if isinstance(found, Statement) and found.effect == "Deny"
+    ]
+    refused = refusal(denials, [request])
+    carried = {"aws:principalarn": principal, **context}
+    if refused is True or holds(statement.conditions, carried, free=True) is False:
+        return "no"
+    met = holds(statement.conditions, carried, free=False) is True
+    return "yes" if met and refused is False else "undetermined"
 
 
 def _is_named(value: Unresolved) -> bool:
@@ -171,19 +186,12 @@ def _add_token_pods(draft: Draft, role: Resource, target: str, statement: Statem
 
 
 def _lets_assume(statement: Statement) -> bool:
-    return any(
+    named = any(
         patterns.every(pattern, action, ignore_case=True) is not False
         for pattern in statement.actions
         for action in _ASSUME
     )
-
-
-def _meets(statement: Statement, actor: Actor) -> bool:
-    """Whether an actor certainly meets the conditions of a statement."""
-    return (
-        holds(statement.conditions, {"aws:principalarn": actor.principal, **actor.context}, free=False)
-        is True
-    )
+    return named != statement.not_action
 
 
 def _services(actor: Actor) -> Iterator[tuple[str, Statement]]:
@@ -202,6 +210,8 @@ def _add_passers(draft: Draft, actor: Actor, target: str) -> None:
         bound = service == POD_IDENTITY_SERVICE and bool(trust.conditions)
         note = f"to {service}" + (", for pods that its trust names only" if bound else "")
         for other in draft.actors:
+            if other is actor:
+                continue
             answer = ask(other, [PASS_ROLE_ACTION], arns, context={"iam:passedtoservice": service})
             if not answer:
                 continue

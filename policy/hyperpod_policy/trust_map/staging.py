@@ -11,20 +11,16 @@ from hyperpod_model.catalog.control import (
     CDK_STAGING_BUCKET,
     CDK_STAGING_WRITER_ROLE,
 )
-from hyperpod_model.catalog.iam import S3_OBJECT_WRITE_ACTIONS
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.buckets import BUCKET
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import ask
-from hyperpod_policy.trust_map.arns import objects_named
-from hyperpod_policy.trust_map.bucket_steps import add_bucket
+from hyperpod_policy.trust_map.bucket_steps import add_bucket, add_outside_bucket
 from hyperpod_policy.trust_map.draft import STACK, Draft
 from hyperpod_policy.trust_map.model import Certainty, Node
 from hyperpod_policy.trust_map.sayings import of_property, say
 from hyperpod_policy.values import Pseudo, Text, concatenated
 
 _ROLE = "staging bucket"
-_NOT_SHOWN = "the bucket's own policy is not in the templates"
 _BY_DEFAULT = "by the defaults of cdk bootstrap; its policies are not in the templates"
 
 
@@ -50,24 +46,13 @@ def add_feed(
         certainty: Whether what is written there gets further.
     """
     bucket = draft.template.resource(name, BUCKET)
-    source = _add_outside(draft, name) if bucket is None else add_bucket(draft, bucket, role=_ROLE)
+    if bucket is None:
+        source = add_outside_bucket(draft, say(name), name, role=_ROLE)
+        _add_bootstrap_roles(draft, name, source)
+    else:
+        source = add_bucket(draft, bucket, role=_ROLE)
     evidence = [of_property(holder, path, f"is {say(name)}")]
     draft.step(source, "feed", target, certainty, evidence=evidence, note=note)
-
-
-def _add_outside(draft: Draft, name: Any) -> str:
-    source = f"bucket {say(name)}"
-    if source in draft.nodes:
-        return source
-    draft.node(Node(source, "bucket", say(name), role=_ROLE, outside=True, note=_NOT_SHOWN))
-    arns = objects_named(name)
-    for actor in draft.actors:
-        draft.asked(
-            actor, "write-objects", source, ask(actor, S3_OBJECT_WRITE_ACTIONS, arns), note=_NOT_SHOWN
-        )
-    draft.administrators("write-objects", source, actions=["s3:PutObject"], note=_NOT_SHOWN)
-    _add_bootstrap_roles(draft, name, source)
-    return source
 
 
 def _add_bootstrap_roles(draft: Draft, name: Any, staging: str) -> None:
