@@ -55,23 +55,31 @@ def reports(tasks: Sequence[Task], *, jobs: int) -> Iterator[Report]:
     from concurrent.futures import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
-    with _interrupts_held_back():
+    with _interrupts_held_back(), _death_told():
         waiting = [pool.submit(task.report) for task in tasks]
     return _results(pool, waiting)
 
 
 def _results(pool: ProcessPoolExecutor, waiting: Sequence[Future[Report]]) -> Iterator[Report]:
+    try:
+        with _death_told():
+            for future in waiting:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _death_told() -> Iterator[None]:
+    """Say in words that a process has died, which shows when it is given work or asked for its result."""
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        for future in waiting:
-            yield future.result()
+        yield
     except BrokenProcessPool as error:
         raise UsageError(
             "a process of --jobs was ended from outside, perhaps for lack of memory; use fewer"
         ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _ignore_interrupts() -> None:
