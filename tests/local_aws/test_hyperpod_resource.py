@@ -1,4 +1,4 @@
-"""AWS::SageMaker::Cluster in the double: made, changed in place, replaced and deleted as by CloudFormation."""
+"""AWS::SageMaker::Cluster in the double: made, changed in place, replaced, deleted as by CloudFormation."""
 
 from __future__ import annotations
 

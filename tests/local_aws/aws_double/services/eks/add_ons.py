@@ -29,11 +29,11 @@ def create_addon(request: Request) -> dict[str, Any]:
             raise ApiError(
                 "InvalidRequestException", f"Addon {name} needs {required} first (a check of this double)"
             )
-    _check_role(asked)
+    _check_roles(asked)
     made = AddOn(asked=asked)
     asked.setdefault("addonVersion", _default_version(name))
-    found.add_ons[name] = made
     _associate(found, made)
+    found.add_ons[name] = made
     return {"addon": describe(found, made)}
 
 
@@ -55,7 +55,7 @@ def update_addon(request: Request) -> dict[str, Any]:
     asked = {key: value for key, value in request.asked.items() if key != "clientRequestToken"}
     found = active(request, asked["clusterName"])
     add_on = _add_on(found, asked["addonName"])
-    _check_role(asked)
+    _check_roles(asked)
     add_on.asked.update(asked)
     add_on.progress = Progress("UPDATING", "ACTIVE")
     if "podIdentityAssociations" in asked:
@@ -110,10 +110,13 @@ def _default_version(name: str) -> str:
     return _VERSION if known is None or known.minimum is None else f"v{known.minimum}-eksbuild.1"
 
 
-def _check_role(asked: dict[str, Any]) -> None:
-    role_arn = asked.get("serviceAccountRoleArn")
-    if role_arn is not None and find_role(role_arn) is None:
-        raise ApiError("InvalidParameterException", f"The role {role_arn} does not exist")
+def _check_roles(asked: dict[str, Any]) -> None:
+    roles = [one["roleArn"] for one in asked.get("podIdentityAssociations", [])]
+    if "serviceAccountRoleArn" in asked:
+        roles.append(asked["serviceAccountRoleArn"])
+    for role_arn in roles:
+        if find_role(role_arn) is None:
+            raise ApiError("InvalidParameterException", f"The role {role_arn} does not exist")
 
 
 def _associate(found: Cluster, add_on: AddOn) -> None:

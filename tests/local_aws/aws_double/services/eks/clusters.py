@@ -76,7 +76,7 @@ def delete_cluster(request: Request) -> dict[str, Any]:
         found.progress = Progress("DELETING", "GONE")
         usage.release(found.arn)
         NetworkView(request.region).delete_group(found.security_group)
-    return {"cluster": describe(found)}
+    return {"cluster": {**describe(found), "status": "DELETING"}}
 
 
 def describe(found: Cluster) -> dict[str, Any]:
