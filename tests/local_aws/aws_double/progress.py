@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-CREATION_SECONDS = "AWS_DOUBLE_CREATION_SECONDS"
+CREATION_SECONDS = "DOUBLE_CREATION_SECONDS"
 """Environment variable: how long clusters, file systems, add-ons and nodes take to be ready."""
 
-BACKUP_SECONDS = "AWS_DOUBLE_BACKUP_SECONDS"
+BACKUP_SECONDS = "DOUBLE_BACKUP_SECONDS"
 """Environment variable: how long a backup takes. Whoever waits for one may pause long between two looks."""
 
 _DEFAULTS = {CREATION_SECONDS: 0.2, BACKUP_SECONDS: 0.0}
