@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hyperpod_policy.buckets import GuardedBucket, policies_of, policy_statements
 from hyperpod_policy.iam.context import ABSENT, SOMEBODYS_ID
-from hyperpod_policy.iam.evaluation import Request, denials_about, denies, refused
+from hyperpod_policy.iam.evaluation import Request, denies, refused_actions
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
@@ -54,10 +54,9 @@ def judge_lock(
         yield failed(bucket, found=f"{guarded.words} has no bucket policy", allowed=allowed)
         return
     asked = [replace(request, context=STRANGER_CONTEXT) for request in requests]
-    denials = denials_about(statements, asked[0])
-    answers = [(request, refused(denials, request)) for request in asked]
-    open_actions = [request.action for request, answer in answers if answer is False]
-    unclear = [request.action for request, answer in answers if answer is None]
+    answers = refused_actions(statements, asked[0], [request.action for request in asked])
+    open_actions = [action for action, answer in answers.items() if answer is False]
+    unclear = [action for action, answer in answers.items() if answer is None]
     path = ("PolicyDocument", "Statement")
     holder = policies[0]
     if open_actions and complete:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from hyperpod_model.catalog.iam import (
@@ -12,7 +13,7 @@ from hyperpod_model.catalog.iam import (
 from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
 from hyperpod_policy.buckets import GuardedBucket, bucket_arn, objects_arn, policy_statements
 from hyperpod_policy.clusters import Used
-from hyperpod_policy.iam.evaluation import Request, allows, denials_about, refused
+from hyperpod_policy.iam.evaluation import Request, allows, refused_actions
 from hyperpod_policy.identities import arn_of, permissions, role_of, session_id
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
@@ -42,9 +43,9 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
         (objects, S3_OBJECT_WRITE_ACTIONS),
         (itself, S3_BUCKET_CONFIGURATION_ACTIONS),
     ):
-        asked = [Request(action, resource, principal, context) for action in actions]
-        denials = denials_about(policy, asked[0])
-        open_requests += [request for request in asked if refused(denials, request) is not True]
+        request = Request(actions[0], resource, principal, context)
+        answers = refused_actions(policy, request, actions)
+        open_requests += [replace(request, action=action) for action, no in answers.items() if not no]
     if not open_requests:
         return passed(bucket)
     if role is None:

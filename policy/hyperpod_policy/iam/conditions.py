@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.context import ABSENT as ABSENT
 from hyperpod_policy.iam.context import ANOTHER_ACCOUNT, SOMEBODYS_ID
 from hyperpod_policy.iam.context import SOMEBODY as SOMEBODY
-from hyperpod_policy.iam.variables import with_variables
+from hyperpod_policy.iam.variables import has_variables, with_variables
 from hyperpod_policy.values import Dynamic, Expression, Parameter, Unresolved, scalar_text
 
 
@@ -23,12 +23,18 @@ class Condition:
         key: Condition key, as written.
         values: Values it compares with.
         complete: Whether these are all of them.
+        has_variables: Whether values may have policy variables.
     """
 
     operator: str
     key: str
     values: tuple[Any, ...]
     complete: bool = True
+    has_variables: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note whether values have policy variables, which few have."""
+        object.__setattr__(self, "has_variables", has_variables(self.values))
 
     @property
     def negated(self) -> bool:
@@ -81,7 +87,9 @@ def _holds(condition: Condition, context: Mapping[str, Any], free: bool) -> bool
     if compare is None:
         return free
     found = given if isinstance(given, list) else [given]
-    values = [with_variables(value, context) for value in condition.values]
+    values: Sequence[Any] = condition.values
+    if condition.has_variables:
+        values = [with_variables(value, context) for value in values]
     verdicts = []
     for item in found:
         answers = [compare(value, item) for value in values]

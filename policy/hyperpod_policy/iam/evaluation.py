@@ -36,6 +36,10 @@ class Request:
     principal: Any = SOMEBODY
     context: Mapping[str, Any] = field(default_factory=dict)
 
+    def carried(self) -> Mapping[str, Any]:
+        """Return the context with what follows from the principal."""
+        return {"aws:principalarn": self.principal, **self.context}
+
 
 def denies(statement: Statement, request: Request) -> bool | None:
     """Tell whether a ``Deny`` refuses the whole of a request, whatever the caller chooses."""
@@ -79,10 +83,36 @@ def permitted(
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
-    found = set(answers)
-    if True in found:
-        return True
-    return None if None in found else False
+    unclear = False
+    for answer in answers:
+        if answer:
+            return True
+        unclear = unclear or answer is None
+    return None if unclear else False
+
+
+def refused_actions(
+    statements: Sequence[Statement], request: Request, actions: Iterable[str]
+) -> dict[str, bool | None]:
+    """Tell for many actions on one resource whether any of the statements refuses the whole of them.
+
+    Args:
+        statements: Statements of a policy.
+        request: Resource, principal and context; its action does not matter.
+        actions: Such as ``s3:PutObject``.
+    """
+    denials = [
+        (statement, covered)
+        for statement in statements
+        if statement.effect == "Deny"
+        and (covered := _covers(statement, request, patterns.every, free=False)) is not False
+    ]
+    return {
+        action: _any(
+            _together(statement, _lists(statement, action), covered) for statement, covered in denials
+        )
+        for action in actions
+    }
 
 
 def denials_about(statements: Sequence[Statement], request: Request) -> list[Statement]:
@@ -98,25 +128,35 @@ def denials_about(statements: Sequence[Statement], request: Request) -> list[Sta
 
 
 def _applies(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
-    action = request.action.lower()
-    answer = _listed(
+    listed = _lists(statement, request.action)
+    if listed is False:
+        return False
+    return _together(statement, listed, _covers(statement, request, match, free=free))
+
+
+def _lists(statement: Statement, action: str) -> bool | None:
+    """Whether the actions of a statement have one among them."""
+    name = action.lower()
+    return _listed(
         statement.actions,
-        lambda pattern: patterns.every(pattern, action, ignore_case=True),
+        lambda pattern: patterns.every(pattern, name, ignore_case=True),
         statement.not_action,
     )
-    if answer is False:
+
+
+def _together(statement: Statement, listed: bool | None, covered: bool | None) -> bool | None:
+    if listed is False or covered is False:
         return False
-    covered = _covers(statement, request, match, free=free)
-    if covered is False:
-        return False
-    return None if answer is None or covered is None or not statement.complete else True
+    return None if listed is None or covered is None or not statement.complete else True
 
 
 def _covers(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
     """Whether resource, principal and conditions of a statement hold for a request."""
     answers: list[bool | None] = []
-    context = {"aws:principalarn": request.principal, **request.context}
-    resources = [with_variables(pattern, context) for pattern in statement.resources]
+    context = request.carried()
+    resources: Sequence[Any] = statement.resources
+    if statement.has_variables:
+        resources = [with_variables(pattern, context) for pattern in resources]
     if statement.not_resource:
         # the exceptions must leave the whole request (Deny) or some of it (Allow)
         other = patterns.some if match is patterns.every else patterns.every

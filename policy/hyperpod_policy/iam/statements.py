@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.iam.conditions import Condition
-from hyperpod_policy.template import Resource
+from hyperpod_policy.iam.variables import has_variables
+from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, single
 
 
@@ -29,6 +30,7 @@ class Statement:
         complete: Whether every list of it is known in full.
         holder: The resource of the template that holds it.
         path: Where in the holder.
+        has_variables: Whether resources may have policy variables.
     """
 
     effect: Literal["Allow", "Deny"]
@@ -42,10 +44,27 @@ class Statement:
     complete: bool
     holder: Resource
     path: FaultPath
+    has_variables: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note whether resources have policy variables, which few have."""
+        object.__setattr__(self, "has_variables", has_variables(self.resources))
 
 
 def statements_of(holder: Resource, *path: str | int) -> Iterator[Statement | Unresolved]:
     """Yield the statements of a policy document; `Unresolved` for those the template cannot tell."""
+    memo = holder.template.once(_read_already)
+    key = (holder.key, path)
+    if key not in memo:
+        memo[key] = tuple(_statements_of(holder, *path))
+    yield from memo[key]
+
+
+def _read_already(_: Template) -> dict[tuple[str, FaultPath], tuple[Statement | Unresolved, ...]]:
+    return {}
+
+
+def _statements_of(holder: Resource, *path: str | int) -> Iterator[Statement | Unresolved]:
     document = holder.get(*path)
     if isinstance(document, Unresolved):
         yield document

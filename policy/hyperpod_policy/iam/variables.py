@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from hyperpod_policy.iam.context import ABSENT
 from hyperpod_policy.values import Expression, Text, Unresolved, concatenated
 
 _VARIABLE: Final = re.compile(r"\$\{([^}*?$,\s][^},]*?)\s*(?:,\s*'([^']*)'\s*)?\}")
+
+
+def has_variables(values: Iterable[Any]) -> bool:
+    """Tell whether any of some patterns or condition values may have variables."""
+    return any(
+        "${" in part
+        for value in values
+        for part in (value.parts if isinstance(value, Text) else (value,))
+        if isinstance(part, str)
+    )
 
 
 def with_variables(value: Any, context: Mapping[str, Any]) -> Any:
