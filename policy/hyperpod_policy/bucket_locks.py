@@ -98,20 +98,25 @@ def _wide_exemptions(
     guarded: GuardedBucket, statements: list[Statement], asked: list[Request], allowed: str
 ) -> Iterator[Verdict]:
     for statement in statements:
-        if statement.effect != "Deny" or not any(denies(statement, request) for request in asked):
+        if statement.effect != "Deny":
             continue
-        for condition in statement.conditions:
-            if condition.key.lower() != "aws:principalarn":
-                continue
-            for value in condition.values:
-                if wildcard(value) and ("Like" in condition.operator or "Arn" in condition.operator):
-                    yield failed(
-                        statement.holder,
-                        *statement.path,
-                        found=f"{guarded.words} exempts every principal whose ARN matches {value}",
-                        allowed=f"{allowed}, each by its full ARN",
-                        severity="warning",
-                    )
+        wide = [
+            value
+            for condition in statement.conditions
+            if condition.key.lower() == "aws:principalarn"
+            and ("Like" in condition.operator or "Arn" in condition.operator)
+            for value in condition.values
+            if wildcard(value)
+        ]
+        if wide and any(denies(statement, request) for request in asked):
+            for value in wide:
+                yield failed(
+                    statement.holder,
+                    *statement.path,
+                    found=f"{guarded.words} exempts every principal whose ARN matches {value}",
+                    allowed=f"{allowed}, each by its full ARN",
+                    severity="warning",
+                )
 
 
 def _weakened(statements: list[Statement], asked: list[Request]) -> Statement | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING, PortRange
+from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_policy.address_ranges import Network, network_of, within
 from hyperpod_policy.clusters import distinct, subnets
 from hyperpod_policy.networks import SUBNET, associated, vpc_of
@@ -15,7 +17,10 @@ from hyperpod_policy.values import Unresolved, integer, same, scalar_text, truth
 
 _ALLOWED = f"inbound {CHECKPOINT_PORTS} from outside the subnet is denied before anything else is allowed"
 _ASSOCIATION = "AWS::EC2::SubnetNetworkAclAssociation"
-_PROTOCOLS = {"tcp": 6, "udp": 17}
+_PROTOCOLS = {"6": "tcp", "17": "udp"}
+_PORTS = tuple(
+    (ports.protocol, port) for ports in TIERED_CHECKPOINTING for port in range(ports.first, ports.last + 1)
+)
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -70,64 +75,84 @@ def _judge(template: Template, subnet: Resource, association: Resource) -> Itera
     yield from verdicts if verdicts else [passed(association, "NetworkAclId")]
 
 
-def _openings(subnet: Resource, entries: list[Resource]) -> Iterator[Verdict]:
-    inside = network_of(subnet.get("CidrBlock"))
-    for position, entry in enumerate(entries):
-        action = entry.get("RuleAction")
-        if not isinstance(action, Unresolved) and str(action).lower() == "deny":
-            continue
-        cidr = entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock"))
-        source = network_of(cidr)
-        for ports in _single_ports():
-            matches = _matches(entry, ports)
-            if matches is False:
-                continue
-            if source is not None and inside is not None and within(source, inside):
-                break
-            if any(_denies(earlier, ports, source) for earlier in entries[:position]):
-                continue
-            found = f"rule {entry.get('RuleNumber')} admits {ports} from {cidr}"
-            if matches is None or source is None or isinstance(action, Unresolved):
-                yield undetermined(entry, found=found, allowed=_ALLOWED)
-            else:
-                yield failed(entry, found=found, allowed=_ALLOWED)
-            break
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry of an access list, read once: it is asked about every port.
+
+    Attributes:
+        resource: As the template has it.
+        action: ``allow``, ``deny``, or unresolved.
+        protocol: ``tcp``, ``udp``, ``-1`` for all, another, or unresolved.
+        ports: First and last port; ``None`` for all. Either may be unknown.
+        cidr: Addresses, as written.
+        source: The same, if they are known.
+    """
+
+    resource: Resource
+    action: Any
+    protocol: Any
+    ports: tuple[int | None, int | None] | None
+    cidr: Any
+    source: Network | None
+
+    def matches(self, protocol: str, port: int) -> bool | None:
+        """Tell whether it speaks about a port."""
+        if isinstance(self.protocol, Unresolved):
+            return None
+        if self.protocol not in ("-1", protocol):
+            return False
+        if self.protocol == "-1" or self.ports is None:
+            return True
+        first, last = self.ports
+        return None if first is None or last is None else first <= port <= last
+
+    def denies(self, protocol: str, port: int, source: Network | None) -> bool:
+        """Tell whether it certainly denies a port to some addresses; unknown ones may be all there are."""
+        if self.action != "deny" or self.source is None or self.matches(protocol, port) is not True:
+            return False
+        return self.source.prefixlen == 0 if source is None else within(source, self.source)
 
 
-def _single_ports() -> Iterator[PortRange]:
-    for ports in TIERED_CHECKPOINTING:
-        for port in range(ports.first, ports.last + 1):
-            yield PortRange(ports.protocol, port, port)
-
-
-def _matches(entry: Resource, ports: PortRange) -> bool | None:
-    protocol = entry.get("Protocol")
-    if isinstance(protocol, Unresolved):
-        return None
-    number = integer(protocol)
-    if number == -1:
-        return True
-    if number != _PROTOCOLS[ports.protocol] and str(scalar_text(protocol)).lower() != ports.protocol:
-        return False
+def _read(entry: Resource) -> _Entry:
+    action, protocol = entry.get("RuleAction"), entry.get("Protocol")
+    if not isinstance(protocol, Unresolved):
+        protocol = str(scalar_text(protocol)).lower()
+        protocol = _PROTOCOLS.get(protocol, protocol)
     span = entry.get("PortRange")
-    if span is None:
-        return True
-    first, last = integer(entry.get("PortRange", "From")), integer(entry.get("PortRange", "To"))
-    if first is None or last is None:
-        return None
-    return ports.overlaps(ports.protocol, first, last)
+    cidr = entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock"))
+    return _Entry(
+        resource=entry,
+        action=action if isinstance(action, Unresolved) else str(action).lower(),
+        protocol=protocol,
+        ports=None
+        if span is None
+        else (integer(entry.get("PortRange", "From")), integer(entry.get("PortRange", "To"))),
+        cidr=cidr,
+        source=network_of(cidr),
+    )
 
 
-def _denies(entry: Resource, ports: PortRange, source: Network | None) -> bool:
-    if str(entry.get("RuleAction")).lower() != "deny" or _matches(entry, ports) is not True:
-        return False
-    denied = network_of(entry.get("CidrBlock", default=entry.get("Ipv6CidrBlock")))
-    if denied is None:
-        return False
-    if source is None:
-        # an allow rule whose range is not known lies within all addresses of its family at most
-        return denied.prefixlen == 0
-    return within(source, denied)
+def _openings(subnet: Resource, resources: list[Resource]) -> Iterator[Verdict]:
+    inside = network_of(subnet.get("CidrBlock"))
+    entries = [_read(resource) for resource in resources]
+    for position, entry in enumerate(entries):
+        if entry.action == "deny":
+            continue
+        if entry.source is not None and inside is not None and within(entry.source, inside):
+            continue
+        for protocol, port in _PORTS:
+            matches = entry.matches(protocol, port)
+            if matches is False or any(
+                earlier.denies(protocol, port, entry.source) for earlier in entries[:position]
+            ):
+                continue
+            number = entry.resource.get("RuleNumber")
+            found = f"rule {number} admits {protocol} {port} from {entry.cidr}"
+            if matches is None or entry.source is None or isinstance(entry.action, Unresolved):
+                yield undetermined(entry.resource, found=found, allowed=_ALLOWED)
+            else:
+                yield failed(entry.resource, found=found, allowed=_ALLOWED)
+            break
 
 
 RULE = Rule(
