@@ -6,7 +6,7 @@ that do not must not: each leaves things open, and the combinations of all of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,7 +98,7 @@ def _texts(value: Any) -> Iterator[str]:
         current = waiting.pop()
         if isinstance(current, str):
             yield current
-        elif isinstance(current, Mapping):
+        elif isinstance(current, dict):
             waiting += current.values()
         elif isinstance(current, list):
             waiting += current

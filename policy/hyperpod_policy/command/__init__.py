@@ -35,6 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python flushes standard output once more at exit, and would complain about the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
+    except Exception:
+        # Python would end with 1, which means findings.
+        import traceback
+
+        traceback.print_exc()
+        print(f"{PROGRAM}: this is a fault of {PROGRAM} itself, please report it", file=sys.stderr)
+        return UNUSABLE
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -71,3 +71,15 @@ def test_the_version_is_that_of_the_distribution(run):
     from importlib.metadata import version
 
     assert run("--version").out == f"hyperpod-review {version('cdk-hyperpod')}\n"
+
+
+def test_a_fault_of_its_own_does_not_look_like_findings(run, save, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("by nothing")
+
+    save("t.json", {"Resources": {}})
+    monkeypatch.setattr("hyperpod_policy.command.run.units", broken)
+    ran = run("t.json")
+    assert ran.code == 2
+    assert "ZeroDivisionError: by nothing" in ran.err
+    assert ran.err.endswith("hyperpod-review: this is a fault of hyperpod-review itself, please report it\n")
