@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from botocore.exceptions import ClientError
+
 from read_back import Clients, reads
 from read_back.parts import copied, in_order_of, tags
 

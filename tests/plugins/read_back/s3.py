@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import ClientError
+
 from read_back import Clients, reads
 from read_back.parts import copied, tags
 

@@ -83,6 +83,14 @@ def encryption_of_write(bucket: Any, headers: Mapping[str, str]) -> tuple[str | 
     return algorithm, key, bucket_key
 
 
+def encryption_of_upload(bucket: Any, upload: str) -> tuple[str | None, str | None, bool]:
+    """Return how the object of a multipart upload will be encrypted."""
+    found = bucket.multiparts.get(upload)
+    if found is None or found.sse_encryption is None:
+        return encryption_of_write(bucket, {})
+    return found.sse_encryption, found.kms_key_id, encryption_of_write(bucket, {})[2]
+
+
 def encryption_of_object(found: Any) -> tuple[str | None, str | None, bool]:
     """Return how an object is encrypted: algorithm, key and whether with a bucket key."""
     return found.encryption, found.kms_key_id, str(found.bucket_key_enabled).lower() == "true"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlparse
 
 from aws_double.permissions.request import UnknownElementError, Value
@@ -70,7 +70,7 @@ _CHANGE_OBJECT = {
     "retention": "PutObjectRetention",
     "tagging": "PutObject{}Tagging",
 }
-_TABLES = {
+TABLES = {
     "bucket": {"GET": _READ_BUCKET, "PUT": _CHANGE_BUCKET, "DELETE": _CLEAR_BUCKET},
     "object": {
         "GET": _READ_OBJECT,
@@ -78,8 +78,12 @@ _TABLES = {
         "DELETE": {"tagging": "DeleteObject{}Tagging"},
     },
 }
+"""Action by kind, method and subresource; ``{}`` stands for ``Version`` if one is asked for."""
 _VALUES = frozenset(
     {
+        "AWSAccessKeyId",
+        "Expires",
+        "Signature",
         "continuation-token",
         "delimiter",
         "encoding-type",
@@ -135,14 +139,14 @@ class Needed:
         bucket: Name of the bucket; empty for all buckets of an account.
         key: Key of the object, or none for the bucket itself.
         version: Version of the object, if a certain one.
-        keys: Condition keys that only this permission has.
+        upload: Id of the multipart upload that a part is for, or that it completes.
     """
 
     action: str
     bucket: str
     key: str | None = None
     version: str | None = None
-    keys: Mapping[str, Value] = field(default_factory=dict)
+    upload: str | None = None
 
     @property
     def resource(self) -> str:
@@ -180,7 +184,9 @@ def needed(call: S3Call) -> list[Needed]:
     if not call.bucket:
         return [Needed("s3:ListAllMyBuckets", "")]
     subresources = [
-        name for name in call.query if name not in _VALUES and not name.lower().startswith("x-amz-")
+        name
+        for name in call.query
+        if name not in _VALUES and not name.lower().startswith(("x-amz-", "response-"))
     ]
     if call.key is None:
         return _for_bucket(call, subresources)
@@ -213,6 +219,7 @@ def _for_new_bucket(call: S3Call) -> list[Needed]:
 
 def _for_object(call: S3Call, subresources: list[str]) -> list[Needed]:
     version = call.query.get("versionId")
+    upload = call.query.get("uploadId")
     of_version = "Version" if version else ""
     if subresources == ["attributes"] and call.method == "GET":
         actions = [f"GetObject{of_version}", f"GetObject{of_version}Attributes"]
@@ -231,7 +238,7 @@ def _for_object(call: S3Call, subresources: list[str]) -> list[Needed]:
     else:
         raise UnknownElementError(f"{call.method} of an object with {', '.join(subresources)}")
     return [
-        *(Needed(f"s3:{action}", call.bucket, call.key, version) for action in actions),
+        *(Needed(f"s3:{action}", call.bucket, call.key, version, upload) for action in actions),
         *copy_source(call),
     ]
 
@@ -273,7 +280,7 @@ def _has_access_list(call: S3Call) -> bool:
 
 
 def _action(call: S3Call, kind: str, subresources: list[str]) -> str:
-    table = _TABLES[kind].get(call.method, {})
+    table = TABLES[kind].get(call.method, {})
     if len(subresources) != 1 or subresources[0] not in table:
         raise UnknownElementError(f"{call.method} of a {kind} with {', '.join(subresources)}")
     return table[subresources[0]]

@@ -17,6 +17,7 @@ from aws_double.permissions.decision import Decision, decide_by_identity, decide
 from aws_double.permissions.object_keys import (
     MissingKeyError,
     encryption_of_object,
+    encryption_of_upload,
     encryption_of_write,
     key_use,
 )
@@ -51,7 +52,7 @@ def judge(who: Principal, one: Needed, keys: Mapping[str, Value]) -> Decision:
         keys: Condition keys of the request.
     """
     bucket = s3_backends[ACCOUNT]["aws"].buckets.get(one.bucket)
-    all_keys = {**keys, **one.keys}
+    all_keys = dict(keys)
     if bucket is not None:
         all_keys["aws:RequestedRegion"] = bucket.region_name
     if one.key is not None:
@@ -98,7 +99,10 @@ def judge_key_use(
     bucket = s3_backends[ACCOUNT]["aws"].buckets.get(one.bucket)
     if bucket is None or one.key is None:
         return _YES
-    if one.action == "s3:PutObject":
+    if one.action == "s3:PutObject" and one.upload is not None:
+        # S3 reads what it has of the upload before it goes on.
+        action, (algorithm, key, by_bucket) = "kms:Decrypt", encryption_of_upload(bucket, one.upload)
+    elif one.action == "s3:PutObject":
         action, (algorithm, key, by_bucket) = "kms:GenerateDataKey", encryption_of_write(bucket, headers)
     elif one.action in _READS:
         found = find_object(one.bucket, one.key, one.version)

@@ -150,7 +150,8 @@ def _bucket(name: str) -> Any:
 
 def _principal(call: S3Call) -> Principal:
     match = _CREDENTIAL.search(call.headers.get("authorization", ""))
-    key = match[1] if match else call.query.get("X-Amz-Credential", "").partition("/")[0]
+    by_link = call.query.get("X-Amz-Credential", call.query.get("AWSAccessKeyId", ""))
+    key = match[1] if match else by_link.partition("/")[0]
     if not key:
         return ANONYMOUS
     try:
@@ -168,7 +169,8 @@ def _keys(call: S3Call) -> dict[str, Value]:
         keys["s3:TlsVersion"] = "1.3"
     if "user-agent" in call.headers:
         keys["aws:UserAgent"] = call.headers["user-agent"]
-    keys["s3:authType"] = "REST-QUERY-STRING" if "X-Amz-Credential" in call.query else "REST-HEADER"
+    by_link = {"X-Amz-Credential", "AWSAccessKeyId"} & set(call.query)
+    keys["s3:authType"] = "REST-QUERY-STRING" if by_link else "REST-HEADER"
     return keys
 
 

@@ -20,6 +20,10 @@ _LARGEST_INLINE_OF_ROLE = 10240
 _MOST_ATTACHED = 10
 
 
+class Refusal(ServiceException):
+    """Answer of IAM or STS; moto looks up by an error's module which service it is of."""
+
+
 def install() -> None:
     """Patch moto. AWS-managed policies come with their real documents, from moto's copy."""
     os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
@@ -48,13 +52,13 @@ def _check_principals(document: str) -> None:
     missing = missing_principals(json.loads(document))
     if missing:
         listed = ", ".join(f'"AWS":"{arn}"' for arn in missing)
-        raise ServiceException("MalformedPolicyDocument", f"Invalid principal in policy: {listed}")
+        raise Refusal("MalformedPolicyDocument", f"Invalid principal in policy: {listed}")
 
 
 def _check_boundary(backend: Any, asked: Mapping[str, Any]) -> None:
     arn = asked["permissions_boundary"]
     if arn and arn not in backend.managed_policies:
-        raise ServiceException("NoSuchEntity", f"Scope ARN: {arn} does not exist or is not attachable.")
+        raise Refusal("NoSuchEntity", f"Scope ARN: {arn} does not exist or is not attachable.")
 
 
 def _check_unused_role(backend: Any, asked: Mapping[str, Any]) -> None:
@@ -62,7 +66,7 @@ def _check_unused_role(backend: Any, asked: Mapping[str, Any]) -> None:
     holders = usage.holders(role.arn)
     if holders:
         # IAM itself would delete it, and leave the service with a resource that it cannot take down.
-        raise ServiceException(
+        raise Refusal(
             "DeleteConflict", f"{role.arn} is still used, says this double, by {', '.join(holders)}"
         )
 
@@ -70,14 +74,14 @@ def _check_unused_role(backend: Any, asked: Mapping[str, Any]) -> None:
 def _check_attachment(backend: Any, asked: Mapping[str, Any]) -> None:
     role = backend.get_role(asked["role_name"])
     if asked["policy_arn"] not in role.managed_policies and len(role.managed_policies) >= _MOST_ATTACHED:
-        raise ServiceException("LimitExceeded", f"Cannot exceed quota for PoliciesPerRole: {_MOST_ATTACHED}")
+        raise Refusal("LimitExceeded", f"Cannot exceed quota for PoliciesPerRole: {_MOST_ATTACHED}")
 
 
 def _check_inline(backend: Any, asked: Mapping[str, Any]) -> None:
     role = backend.get_role(asked["role_name"])
     documents = {**role.policies, asked["policy_name"]: asked["policy_json"]}
     if sum(_size(document) for document in documents.values()) > _LARGEST_INLINE_OF_ROLE:
-        raise ServiceException(
+        raise Refusal(
             "LimitExceeded",
             f"Maximum policy size of {_LARGEST_INLINE_OF_ROLE} bytes exceeded for role {role.name}",
         )
@@ -85,7 +89,7 @@ def _check_inline(backend: Any, asked: Mapping[str, Any]) -> None:
 
 def _check_managed(_backend: Any, asked: Mapping[str, Any]) -> None:
     if _size(asked["policy_document"]) > _LARGEST_MANAGED:
-        raise ServiceException("LimitExceeded", f"Cannot exceed quota for PolicySize: {_LARGEST_MANAGED}")
+        raise Refusal("LimitExceeded", f"Cannot exceed quota for PolicySize: {_LARGEST_MANAGED}")
 
 
 def _size(document: str) -> int:
@@ -95,12 +99,12 @@ def _size(document: str) -> int:
 
 def _check_detached(backend: Any, asked: Mapping[str, Any]) -> None:
     if backend.get_policy(asked["policy_arn"]).attachment_count:
-        raise ServiceException("DeleteConflict", "Cannot delete a policy attached to entities.")
+        raise Refusal("DeleteConflict", "Cannot delete a policy attached to entities.")
 
 
 def _check_assumable(_backend: Any, asked: Mapping[str, Any]) -> None:
     if role_of_arn(asked["role_arn"]) is None:
-        raise ServiceException(
+        raise Refusal(
             "AccessDenied",
             f"not authorized to perform: sts:AssumeRole on resource: {asked['role_arn']}; there is none",
         )
