@@ -36,10 +36,12 @@ def serve(*, port: int, pace: float, stops_with_input: bool = False) -> None:
     )
     from werkzeug.serving import make_server
 
+    from aws_double.gate import Gate
+
     server = make_server(
         HOST,
         port,
-        DomainDispatcherApplication(create_backend_app),
+        Gate(DomainDispatcherApplication(create_backend_app)),
         threaded=True,
         request_handler=MotoRequestHandler,
     )
