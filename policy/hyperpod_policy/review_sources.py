@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hyperpod_policy.command.units import units
 from hyperpod_policy.manifests.manifest import Manifest
 from hyperpod_policy.manifests.rule import ManifestRule, finding_of
 from hyperpod_policy.report import Report, merged
 from hyperpod_policy.review import review
 from hyperpod_policy.rule import Rule
 from hyperpod_policy.sources.loading import Sources
+from hyperpod_policy.units import units
 
 
 def review_sources(

@@ -21,6 +21,7 @@ from hyperpod_policy.values import (
     concatenated,
     frozen,
     integer,
+    is_bomb,
     same,
     scalar_text,
 )
@@ -372,9 +373,10 @@ class Template:
         if name in scope.document.parameters:
             return _typed(scope.document.parameters[name], kind)
         if scope.parent is not None and scope.stack is not None:
-            passed = scope.stack.get("Properties", {}).get("Parameters", {})
-            if isinstance(passed, Mapping) and name in passed:
-                return _typed(self.resolve(passed[name], scope.parent), kind)
+            passed = _passed(scope.stack)
+            if name in passed:
+                given = self.resolve(passed[name], scope.parent)
+                return unknown if is_bomb(given) else _typed(given, kind)
         if kind.startswith("AWS::SSM::Parameter::Value"):
             return unknown
         default = declared.get("Default")
@@ -416,22 +418,28 @@ class Template:
         return Reference(key, attribute)
 
     def _worked_out(self, key: Hashable, unknown: Unresolved, compute: Callable[[], Any]) -> Any:
-        """Return what is computed, once; the unknown value where there is nothing, or it needs itself."""
+        """Return what is computed, once.
+
+        It is the unknown value where there is nothing, where it needs itself, and where it goes through more
+        steps, or grows larger, than anybody can follow.
+        """
         if key not in self._values:
             self._values[key] = unknown
-            found = compute()
-            if found is not None:
+            try:
+                found = compute()
+            except RecursionError:
+                return unknown
+            if found is not None and not is_bomb(found):
                 self._values[key] = found
         return self._values[key]
 
     def _output(self, name: str, scope: _Scope) -> Any:
         memo = f"Outputs.{name}"
-        if memo not in scope.values:
-            scope.values[memo] = Expression("Fn::GetAtt", (scope.key, memo))  # an output that needs itself
-            output = scope.section("Outputs").get(name)
-            if isinstance(output, Mapping) and "Value" in output:
-                scope.values[memo] = self.resolve(output["Value"], scope)
-        return scope.values[memo]
+        output = scope.section("Outputs").get(name)
+        unknown = Expression("Fn::GetAtt", (scope.key, memo))
+        if not isinstance(output, Mapping) or "Value" not in output:
+            return unknown
+        return self._worked_out((scope.key, memo), unknown, lambda: self.resolve(output["Value"], scope))
 
     def _sub(self, argument: Any, scope: _Scope) -> Any:
         names: Mapping[str, Any] = {}
@@ -522,7 +530,10 @@ class Template:
         if key not in self._conditions:
             self._conditions[key] = None
             expression = scope.section("Conditions").get(name)
-            self._conditions[key] = self._decide(expression, scope, name)
+            try:
+                self._conditions[key] = self._decide(expression, scope, name)
+            except RecursionError:
+                self._conditions[key] = None  # through more conditions than anybody can follow
         found = self._conditions[key]
         if found is None:  # a condition that needs itself
             return bool(self.world.choose(("condition", *key), f"condition {name}", (True, False)))
@@ -584,9 +595,8 @@ class Template:
                     and scope.parent is not None
                     and scope.stack is not None
                 ):
-                    passed = scope.stack.get("Properties", {}).get("Parameters", {})
                     above: set[str] = set()
-                    _collect_names(passed.get(name) if isinstance(passed, Mapping) else None, above)
+                    _collect_names(_passed(scope.stack).get(name), above)
                     keys.update(scope.parent.key + item for item in above)
             if scope.parent is not None and scope.stack is not None:
                 for name in _depends_on(scope.stack):
@@ -674,6 +684,13 @@ def _with_dynamic_references(text: str) -> Any:
     return concatenated(parts)
 
 
+def _passed(stack: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters that a nested stack is given."""
+    properties = stack.get("Properties")
+    found = properties.get("Parameters") if isinstance(properties, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
 def _depends_on(raw: Mapping[str, Any]) -> list[str]:
     depends = raw.get("DependsOn")
     names = depends if isinstance(depends, list) else [depends]
@@ -685,7 +702,7 @@ def _arguments_of(function: str, value: Any) -> Iterator[Any]:
     waiting = [value]
     while waiting:
         current = waiting.pop()
-        if isinstance(current, Mapping):
+        if isinstance(current, dict):
             if function in current:
                 yield current[function]
             waiting += current.values()

@@ -107,7 +107,10 @@ class Update:
         """
         if key not in self._replaced:
             self._replaced[key] = False  # a resource that refers to itself
-            self._replaced[key] = self._is_replaced(key)
+            try:
+                self._replaced[key] = self._is_replaced(key)
+            except RecursionError:
+                self._replaced[key] = None  # through more references than anybody can follow
         return self._replaced[key]
 
     def _is_replaced(self, key: str) -> bool | None:

@@ -11,6 +11,12 @@ from hyperpod_model.faults import UNKNOWN
 MAX_TEXT: Final = 1_000_000
 """Characters, and values among them, of the longest text that is put together."""
 
+MAX_VALUES: Final = 20_000
+"""Values within one that others refer to."""
+
+MAX_LEVELS: Final = 100
+"""Levels of nesting in a value that others refer to."""
+
 
 class Unresolved:
     """A value that exists only at deployment, and what is known about it.
@@ -134,6 +140,31 @@ def frozen(value: Any) -> Hashable:
     return hashable
 
 
+def is_bomb(value: Any) -> bool:
+    """Tell whether a value is too large or too deep to work with, what stands in it twice counted twice.
+
+    Files within limits can say such values all the same: what refers twice to what refers twice to others.
+    """
+    waiting = [(value, 0)]
+    count = 0
+    while waiting:
+        current, depth = waiting.pop()
+        inner: Iterable[Any] = ()
+        if isinstance(current, Mapping):
+            inner = current.values()
+        elif isinstance(current, list | tuple):
+            inner = current
+        elif isinstance(current, Text):
+            inner = current.parts
+        elif isinstance(current, Expression):
+            inner = (current.arguments,)
+        waiting += ((item, depth + 1) for item in inner)
+        count += 1
+        if count + len(waiting) > MAX_VALUES or depth > MAX_LEVELS:
+            return True
+    return False
+
+
 def single(value: Any) -> Any:
     """Return a value where one belongs; a list or mapping there is malformed, and becomes an `Expression`."""
     return Expression("malformed", frozen(value)) if isinstance(value, Mapping | list) else value
@@ -142,10 +173,10 @@ def single(value: Any) -> Any:
 def concatenated(parts: Iterable[Any]) -> Any:
     """Join scalars and unresolved values into a string, a `Text`, or the only unresolved part itself.
 
-    Text beyond `MAX_TEXT` becomes an `Expression`: text doubled many times over must not exhaust memory.
+    Text beyond `MAX_TEXT` becomes an `Expression` that equals no other: text doubled many times over must not
+    exhaust memory.
     """
-    given = tuple(parts)
-    pieces = (piece for part in given for piece in (part.parts if isinstance(part, Text) else (part,)))
+    pieces = (piece for part in parts for piece in (part.parts if isinstance(part, Text) else (part,)))
     joined: list[str | Unresolved] = []
     literal: list[str] = []
     size = 0
@@ -154,7 +185,7 @@ def concatenated(parts: Iterable[Any]) -> Any:
             piece = scalar_text(piece)
         size += len(piece) if isinstance(piece, str) else 1
         if size > MAX_TEXT:
-            return Expression("text", frozen(given))
+            return Expression("text", object())
         if isinstance(piece, str):
             literal.append(piece)
             continue

@@ -17,6 +17,9 @@ from hyperpod_policy.sources.unusable import UnusableInputError
 MAX_NESTED: Final = 1_000
 """Nested stacks of one template: more than anybody deploys, and an end for templates that nest each other."""
 
+MAX_LEVELS: Final = 20
+"""Nested stacks within each other."""
+
 _BODY: Final = "TemplateBody"
 _FOR_EACH: Final = "Fn::ForEach::"
 _VERSION: Final = "AWSTemplateFormatVersion"
@@ -153,6 +156,8 @@ class TemplateReader:
                 where = inner.resolve()
                 if where in chain:
                     raise UnusableInputError(f"nested stack {logical_id} nests itself", file=file)
+                if len(chain) > MAX_LEVELS:
+                    raise UnusableInputError(f"nests stacks more than {MAX_LEVELS} levels deep", file=file)
                 self._count += 1
                 if self._count > MAX_NESTED:
                     raise UnusableInputError(f"has more than {MAX_NESTED} nested stacks", file=file)
