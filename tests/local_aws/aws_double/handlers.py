@@ -157,20 +157,18 @@ def _invoke(function: dict[str, Any], session: Session, place: Path) -> str:
         "AWS_LAMBDA_FUNCTION_NAME": function["FunctionName"],
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    run = subprocess.run(
-        [
-            sys.executable,
-            str(_MAIN),
-            str(place / "code"),
-            function["Handler"],
-            str(place / "event.json"),
-            str(function["Timeout"]),
-        ],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=function["Timeout"] + _STARTING_SECONDS,
-    )
+    command = [sys.executable, str(_MAIN), str(place / "code"), function["Handler"]]
+    command += [str(place / "event.json"), str(function["Timeout"])]
+    try:
+        run = subprocess.run(
+            command,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=function["Timeout"] + _STARTING_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"Task timed out after {function['Timeout']} seconds"
     return run.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_double import ACCOUNT
 from aws_double.naming import physical_name
-from aws_double.resource import Resource, ResourceType, resource_type
+from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
 from aws_double.session import Session
 
 _LONGEST_NAME = 512
@@ -34,13 +34,10 @@ class LogGroup(ResourceType):
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
         name, old, new = after.physical_id, before.properties, after.properties
+        if old.get("KmsKeyId") != new.get("KmsKeyId"):
+            raise ResourceFailure("KmsKeyId has no update in this double")
         if old.get("RetentionInDays") != new.get("RetentionInDays"):
             _retain(session, name, new.get("RetentionInDays"))
-        if old.get("KmsKeyId") != new.get("KmsKeyId"):
-            if "KmsKeyId" in new:
-                session.call("logs", "associate_kms_key", logGroupName=name, kmsKeyId=new["KmsKeyId"])
-            else:
-                session.call("logs", "disassociate_kms_key", logGroupName=name)
         if old.get("Tags") != new.get("Tags"):
             gone = {tag["Key"] for tag in old.get("Tags", [])} - {tag["Key"] for tag in new.get("Tags", [])}
             if gone:
