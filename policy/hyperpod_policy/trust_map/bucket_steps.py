@@ -125,8 +125,18 @@ def _add_holders(
     exempt = list(exemptions(policy, actions, arns))
     for actor in draft.actors:
         answer = ask(actor, actions, arns, policy=policy)
-        answer.grants += [statement for value, statement in exempt if value == actor.principal]
+        listed = [statement for value, statement in exempt if value == actor.principal]
+        answer.grants += listed
         draft.asked(actor, ability, target, answer)
+        if listed and not answer:
+            draft.step(
+                draft.resource(actor.resource),
+                ability,
+                target,
+                "undetermined",
+                evidence=evidence_of(listed),
+                note="the denial leaves it out, but no policy of it in the templates allows it",
+            )
     _add_administrators(draft, bucket, target, policy, complete, ability, actions, arns)
     for value, statement in exempt:
         if draft.actor_of("AWS", value) is not None:
