@@ -181,7 +181,9 @@ def test_it_works_as_the_role_that_it_is_told_and_keeps_it(cfn: Any, name: str) 
     stack = create(cfn, name, template(A=parameter("a")), RoleARN=arn)
     assert (stack["StackStatus"], stack["RoleARN"]) == ("CREATE_COMPLETE", arn)
     cfn.update_stack(StackName=name, TemplateBody=template(A=parameter("b")))
-    assert ended(cfn, name)["RoleARN"] == arn
+    updated = ended(cfn, name)
+    assert updated["RoleARN"] == arn
+    assert updated["LastUpdatedTime"] > updated["CreationTime"]
 
 
 def test_a_template_comes_from_a_bucket(double: Running, cfn: Any, name: str) -> None:
@@ -309,3 +311,17 @@ def test_a_template_is_told_about_before_it_is_used(cfn: Any, name: str) -> None
     assert (told["ParameterKey"], told["DefaultValue"], told["Description"]) == ("Size", "3", "How many")
     with pytest.raises(ClientError, match="Unrecognized resource types"):
         cfn.validate_template(TemplateBody=template(A={"Type": "AWS::Unheard::Of"}))
+
+
+def test_stacks_are_worked_on_side_by_side(double: Running, cfn: Any, name: str) -> None:
+    names = [f"{name}-{number}" for number in range(4)]
+    for one in names:
+        resources = {f"A{number}": parameter(f"{one} {number}") for number in range(5)}
+        cfn.create_stack(StackName=one, TemplateBody=template(**resources))
+
+    assert {ended(cfn, one)["StackStatus"] for one in names} == {"CREATE_COMPLETE"}
+    ssm = double.session().client("ssm")
+    for one in names:
+        found = cfn.describe_stack_resources(StackName=one)["StackResources"]
+        values = [ssm.get_parameter(Name=each["PhysicalResourceId"])["Parameter"]["Value"] for each in found]
+        assert sorted(values) == [f"{one} {number}" for number in range(5)]

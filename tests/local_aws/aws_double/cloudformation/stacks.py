@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from threading import RLock, Thread
 from typing import Final
 
@@ -165,6 +166,7 @@ class Stacks:
             else:
                 self.check_updatable(stack)
                 status = "UPDATE_IN_PROGRESS"
+                stack.updated_at = datetime.now(UTC)
             stack.role_arn = goal.role_arn if goal.role_arn is not None else stack.role_arn
             stack.disable_rollback = disable_rollback
             self.drop_change_sets(self.change_sets(stack))

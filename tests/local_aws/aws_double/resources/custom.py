@@ -9,7 +9,7 @@ from typing import Any
 from aws_double import handlers
 from aws_double.deployment_of_files import deploy_files, remove_files
 from aws_double.naming import physical_name
-from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
+from aws_double.resource import Resource, ResourceType, resource_type
 from aws_double.session import Session
 
 
@@ -43,12 +43,8 @@ class InlineHandled(ResourceType):
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
         answer = handlers.run(after, session, "Update", old_properties=before.properties)
-        if answer.physical_id != before.physical_id:
-            raise ResourceFailure(
-                f"the handler answered with physical id {answer.physical_id} instead of "
-                f"{before.physical_id}, a replacement that this double has not"
-            )
-        after.attributes = answer.data
+        # Another physical id means another resource: CloudFormation then deletes the one from before.
+        after.physical_id, after.attributes = answer.physical_id, answer.data
 
     def delete(self, resource: Resource, session: Session) -> None:
         handlers.run(resource, session, "Delete")
