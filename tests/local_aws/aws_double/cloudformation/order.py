@@ -14,6 +14,7 @@ from typing import Final
 from aws_double.cloudformation.errors import Refused
 
 SENSITIVE: Final = (
+    "AWS::EKS::Addon",
     "AWS::SageMaker::Cluster",
     "AWS::FSx::",
     "AWS::EKS::Cluster",
