@@ -78,8 +78,30 @@ def judge_lock(
             allowed=allowed,
         )
     else:
-        yield passed(holder, *path)
+        shut = _shut_for_all(statements, asked)
+        if shut is None:
+            yield passed(holder, *path)
+        else:
+            yield failed(
+                shut.holder,
+                *shut.path,
+                found=f"{guarded.words} denies {what} to everybody, its {listed} included",
+                allowed=allowed,
+            )
     yield from _wide_exemptions(guarded, statements, asked, allowed)
+
+
+def _shut_for_all(statements: list[Statement], asked: list[Request]) -> Statement | None:
+    """Return the denial that leaves out nobody, where it is all there is about a request.
+
+    Exemptions by other keys, such as ``aws:userid`` or those of services, leave out somebody.
+    """
+    for statement in statements:
+        if statement.effect == "Deny" and not statement.not_principal and not statement.conditions:
+            everybody = any(value == "*" for _, value in statement.principals)
+            if everybody and denies(statement, asked[0]):
+                return statement
+    return None
 
 
 def exempted(statements: Iterable[Statement]) -> Iterator[tuple[Any, Statement]]:

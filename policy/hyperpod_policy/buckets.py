@@ -46,7 +46,7 @@ ENCRYPTION_KEY: Final = (
 _TELLING: Final = 3
 """How many letters of a name before a wildcard name a bucket, as the shortest name of a bucket has."""
 
-Role: TypeAlias = Literal["lifecycle script", "checkpoint"]
+Role: TypeAlias = Literal["lifecycle script", "checkpoint", "access log"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,17 @@ class GuardedBucket:
 def guarded_buckets(template: Template) -> list[GuardedBucket]:
     """Return the lifecycle-script and checkpoint buckets, recognised by how clusters use them."""
     return template.once(_guarded_buckets)
+
+
+def log_buckets(template: Template) -> list[GuardedBucket]:
+    """Return the buckets to which guarded buckets log, and that are none themselves, each once."""
+    guarded = {found.bucket.key for found in guarded_buckets(template)}
+    logs = [
+        template.resource(found.bucket.get("LoggingConfiguration", "DestinationBucketName"), BUCKET)
+        for found in guarded_buckets(template)
+    ]
+    unique = {bucket.key: bucket for bucket in logs if bucket is not None and bucket.key not in guarded}
+    return [GuardedBucket(bucket, "access log") for bucket in unique.values()]
 
 
 def script_buckets(template: Template, cluster: Resource) -> list[Resource]:
@@ -248,15 +259,20 @@ def policies_of(template: Template, bucket: Resource) -> list[Resource]:
 
 
 def policy_statements(template: Template, bucket: Resource) -> tuple[list[Statement], bool]:
-    """Return the statements of a bucket's policies, and whether these are all."""
+    """Return the statements of a bucket's policies, and whether these are all.
+
+    S3 takes none without principal or resource, so one that lacks either does not count.
+    """
     found: list[Statement] = []
     complete = True
     for policy in policies_of(template, bucket):
         for statement in statements_of(policy, "PolicyDocument"):
             if isinstance(statement, Unresolved):
                 complete = False
-            else:
+            elif (statement.principals or statement.not_principal) and statement.resources:
                 found.append(statement)
+            else:
+                complete = complete and statement.complete
     return found, complete
 
 

@@ -164,14 +164,23 @@ def _listed(cluster: Resource, value: Any, path: FaultPath, group: Group | None)
 
 def subnets_of(group: Group) -> tuple[list[Any], bool, FaultPath]:
     """Return the subnets of a group's nodes, whether these are all, and where the cluster names them."""
+    return _own_or_shared(group, "Subnets")
+
+
+def security_groups_of(group: Group) -> tuple[list[Any], bool, FaultPath]:
+    """Return the security groups of a group's nodes, whether these are all, and where they are named."""
+    return _own_or_shared(group, "SecurityGroupIds")
+
+
+def _own_or_shared(group: Group, member: str) -> tuple[list[Any], bool, FaultPath]:
     override = group.properties.get("OverrideVpcConfig")
     if isinstance(override, Unresolved):
         return [], False, (*group.path, "OverrideVpcConfig")
     if isinstance(override, Mapping):
-        values, complete = elements(override.get("Subnets"))
-        return [single(value) for value in values], complete, (*group.path, "OverrideVpcConfig", "Subnets")
-    values, complete = elements(group.cluster.get("VpcConfig", "Subnets"))
-    return [single(value) for value in values], complete, ("VpcConfig", "Subnets")
+        values, complete = elements(override.get(member))
+        return [single(value) for value in values], complete, (*group.path, "OverrideVpcConfig", member)
+    values, complete = elements(group.cluster.get("VpcConfig", member))
+    return [single(value) for value in values], complete, ("VpcConfig", member)
 
 
 def used_by(used: Used) -> list[Group]:

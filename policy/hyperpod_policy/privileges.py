@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hyperpod_model.catalog import iam as facts
 from hyperpod_policy.iam.action_data import matching
+from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.patterns import every, wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.identities import Permissions
 from hyperpod_policy.rule import Severity, Verdict, failed, undetermined
-from hyperpod_policy.values import Dynamic, Expression, Parameter, Text
+from hyperpod_policy.values import Dynamic, Expression, Parameter, Text, truth
 
 _EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
 _BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
+_FOR_SERVICES: Final = "kms:GrantIsForAWSResource"
 _SHOWN: Final = 4
 
 
@@ -54,6 +57,12 @@ def _judge(statement: Statement, documented: frozenset[str], who: str, allowed: 
     if statement.not_resource:
         yield fail("allows every resource but those in NotResource")
         return
+    if covers(statement, facts.EBS_KEY_GRANT_ACTION) and not any(
+        map(_grants_to_services, statement.conditions)
+    ):
+        yield fail(
+            f"allows {facts.EBS_KEY_GRANT_ACTION} without {_FOR_SERVICES}: {who} may hand the key to anybody"
+        )
     unresolved = [item for item in (*statement.actions, *statement.resources) if _may_be_a_wildcard(item)]
     if unresolved:
         yield undetermined(
@@ -72,6 +81,14 @@ def _judge(statement: Statement, documented: frozenset[str], who: str, allowed: 
         yield fail(f"allows {_some(changing)}, which change something and take no scope", "warning")
 
 
+def _grants_to_services(condition: Condition) -> bool:
+    """Whether a condition keeps key grants to services of AWS, or to principals or operations by name."""
+    key = condition.key.lower()
+    if key == _FOR_SERVICES.lower():
+        return condition.operator == "Bool" and any(truth(value) for value in condition.values)
+    return key in ("kms:granteeprincipal", "kms:grantoperations") and not condition.negated
+
+
 def is_whole_service(action: Any) -> bool:
     """Tell whether a pattern covers every action of a service, or of several."""
     if not isinstance(action, str):
@@ -80,18 +97,18 @@ def is_whole_service(action: Any) -> bool:
     return wildcard(service) or (colon != "" and name.strip("*?") == "" and name != "")
 
 
-def _changes_identities(action: Any) -> bool:
+def _changes_identities(pattern: Any) -> bool:
     """Whether an action on identities, or one of those that a pattern covers, does more than read."""
-    if not isinstance(action, str) or not action.lower().startswith("iam:"):
+    if not isinstance(pattern, str) or not pattern.lower().startswith("iam:"):
         return False
-    found = matching(action)
-    return not found or not all(facts.reads_only for facts in found)
+    found = matching(pattern)
+    return not found or not all(action.reads_only for action in found)
 
 
-def _takes_no_scope(action: str) -> bool:
+def _takes_no_scope(pattern: str) -> bool:
     """Whether no action that a pattern covers could be scoped; of one that nobody lists this is not known."""
-    found = matching(action)
-    return bool(found) and not any(facts.can_be_scoped for facts in found)
+    found = matching(pattern)
+    return bool(found) and not any(action.can_be_scoped for action in found)
 
 
 def _is_everything(resource: Any) -> bool:

@@ -101,6 +101,7 @@ def _bucket_policy(bucket: str, writer: str) -> dict[str, Any]:
     return {
         "Type": "AWS::S3::BucketPolicy",
         "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
         "Properties": {
             "Bucket": ref(bucket),
             "PolicyDocument": {
@@ -221,7 +222,26 @@ def _network() -> dict[str, Any]:
                 "DeliverLogsPermissionArn": att("FlowLogRole"),
             },
         },
-        "FlowLogGroup": {"Type": "AWS::Logs::LogGroup"},
+        "FlowLogGroup": {
+            "Type": "AWS::Logs::LogGroup",
+            "Properties": {"KmsKeyId": att("FlowLogKey")},
+        },
+        "FlowLogKey": {
+            "Type": "AWS::KMS::Key",
+            "Properties": {
+                "EnableKeyRotation": True,
+                "KeyPolicy": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"Service": {"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"}},
+                            "Action": ["kms:Decrypt", "kms:GenerateDataKey*"],
+                            "Resource": "*",
+                        }
+                    ]
+                },
+            },
+        },
         "FlowLogRole": {
             "Type": "AWS::IAM::Role",
             "Properties": {
@@ -256,6 +276,16 @@ def _network() -> dict[str, Any]:
         },
         "SelfIngress": _rule("Ingress", "NodeGroup", "NodeGroup"),
         "SelfEgress": _rule("Egress", "NodeGroup", "NodeGroup"),
+        "HttpsEgress": {
+            "Type": "AWS::EC2::SecurityGroupEgress",
+            "Properties": {
+                "GroupId": att("NodeGroup", "GroupId"),
+                "CidrIp": "0.0.0.0/0",
+                "IpProtocol": "tcp",
+                "FromPort": 443,
+                "ToPort": 443,
+            },
+        },
         "LustreGroup": {
             "Type": "AWS::EC2::SecurityGroup",
             "Properties": {"GroupDescription": "file system", "VpcId": ref("Vpc")},
@@ -265,14 +295,32 @@ def _network() -> dict[str, Any]:
     }
 
 
+def _logs() -> dict[str, Any]:
+    """Return the bucket of access logs, which only services write."""
+    bucket = _bucket()
+    del bucket["Properties"]["LoggingConfiguration"], bucket["Properties"]["BucketEncryption"]
+    policy = _bucket_policy("Logs", "UploadRole")
+    statements = policy["Properties"]["PolicyDocument"]["Statement"]
+    statements[2]["Condition"] = {"BoolIfExists": {"aws:PrincipalIsAWSService": "false"}}
+    statements[3] = {
+        "Effect": "Allow",
+        "Principal": {"Service": "logging.s3.amazonaws.com"},
+        "Action": "s3:PutObject",
+        "Resource": _objects("Logs"),
+        "Condition": {"StringEquals": {"aws:SourceAccount": ref("AWS::AccountId")}},
+    }
+    return {"Logs": bucket, "LogsPolicy": policy}
+
+
 def _storage() -> dict[str, Any]:
     return {
         "Key": {
             "Type": "AWS::KMS::Key",
             "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
             "Properties": {"EnableKeyRotation": True},
         },
-        "Logs": {"Type": "AWS::S3::Bucket"},
+        **_logs(),
         "Scripts": _bucket(),
         "ScriptsPolicy": _bucket_policy("Scripts", "UploadRole"),
         "Checkpoints": _bucket(),
@@ -362,6 +410,7 @@ def _cluster() -> dict[str, Any]:
                 "NodePolicy",
                 "SelfIngress",
                 "SelfEgress",
+                "HttpsEgress",
                 "Route",
                 "RouteTableAssociation",
                 "Upload",
@@ -566,7 +615,7 @@ def _endpoints() -> dict[str, Any]:
 def _on_eks() -> Template:
     """The compliant template with EKS for Slurm, tiered checkpointing, and no way to the internet."""
     made = copy.deepcopy(_COMPLIANT["Resources"])
-    for name in ("Nat", "Route"):
+    for name in ("Nat", "Route", "HttpsEgress"):
         del made[name]
     made.update(**_control_plane(), **_pods(), **_endpoints())
     made["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].pop(1)

@@ -209,7 +209,7 @@ def test_nested_stacks_are_reviewed_with_their_parent(template):
 def test_stacks_are_reviewed_together(template):
     """The network in a stack of its own, imported by the stack of the cluster."""
     resources = template["Resources"]
-    moved = {name: resources.pop(name) for name in ("NodeGroup", "SelfIngress", "SelfEgress")}
+    moved = {name: resources.pop(name) for name in ("NodeGroup", "SelfIngress", "SelfEgress", "HttpsEgress")}
     moved["NodeGroup"]["Properties"] = {}
     network = {
         "Resources": moved,

@@ -120,3 +120,50 @@ def test_other_roles_are_left_alone(judge, template):
         {"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}
     ]
     assert judge(ID, template).findings == ()
+
+
+GRANT = {"Action": "kms:CreateGrant", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}}
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ({}, "fail"),
+        ({"StringLike": {"kms:ViaService": "ec2.*"}}, "fail"),
+        ({"Bool": {"kms:GrantIsForAWSResource": "false"}}, "fail"),
+        ({"Bool": {"kms:GrantIsForAWSResource": "true"}}, "pass"),
+        ({"BoolIfExists": {"kms:GrantIsForAWSResource": "true"}}, "fail"),
+        ({"StringEquals": {"kms:GranteePrincipal": {"Fn::GetAtt": ["NodeRole", "Arn"]}}}, "pass"),
+    ],
+    ids=str,
+)
+def test_key_grants_are_for_services(judge, template, condition, outcome):
+    _allow(template, **GRANT, Condition=condition)
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert outcome == "pass" or "nodes may hand the key to anybody" in report.text()
+
+
+@pytest.mark.parametrize(
+    ("action", "severity", "words"),
+    [
+        ("i*:PassRole", "error", "allows i*:PassRole"),
+        ("iam:Pass*", "error", "can become anybody"),
+        ("iam:GetRole", "error", "allows iam:GetRole on *"),
+        ("ec2:DescribeInstanceT*", None, ""),
+        ("sts:GetCallerIdentity", None, ""),
+        ("ec2:Describe*", "error", "allows ec2:Describe* on *"),
+        ("kms:CreateKey", "warning", "change something and take no scope"),
+        ("nonsense:Do", "error", "allows nonsense:Do on *"),
+    ],
+)
+def test_what_takes_no_scope_is_allowed_on_everything(judge, template, action, severity, words):
+    _allow(template, Action=action, Resource="*")
+    failures = judge(ID, template).failures
+    assert [finding.severity for finding in failures] == ([] if severity is None else [severity])
+    assert all(words in finding.message for finding in failures)
+
+
+def test_reading_one_role_is_no_way_to_another(judge, template):
+    _allow(template, Action="iam:GetRole", Resource={"Fn::GetAtt": ["NodeRole", "Arn"]})
+    assert judge(ID, template).findings == ()

@@ -111,3 +111,19 @@ def test_a_role_of_another_account_is_not_taken_for_its_namesake(judge, template
         group["ExecutionRole"] = "arn:aws:iam::999999999999:role/nodes"
     report = judge(ID, template, account="111122223333")
     assert report.outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("action", "outcome"),
+    [
+        ("sts:AssumeRole", "pass"),
+        ("sts:*", "pass"),
+        ("sts:TagSession", "fail"),
+        ({"Ref": "AWS::NoValue"}, "fail"),
+    ],
+    ids=str,
+)
+def test_the_trust_must_let_the_service_assume_the_role(judge, template, action, outcome):
+    document = template["Resources"]["NodeRole"]["Properties"]["AssumeRolePolicyDocument"]
+    document["Statement"][0]["Action"] = action
+    assert judge(ID, template).outcome(ID) == outcome

@@ -21,7 +21,10 @@ def test_a_missing_direction_fails(judge, template, missing):
 
 def test_open_egress_does_not_stand_in_for_the_self_rule(judge, template):
     resources = template["Resources"]
-    for name in [name for name in resources if name.startswith("NodesToLustre")] + ["SelfEgress"]:
+    for name in [name for name in resources if name.startswith("NodesToLustre")] + [
+        "SelfEgress",
+        "HttpsEgress",
+    ]:
         del resources[name]
     resources["NodeGroup"]["Properties"]["SecurityGroupEgress"] = [
         {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
@@ -32,7 +35,10 @@ def test_open_egress_does_not_stand_in_for_the_self_rule(judge, template):
 
 def test_no_egress_at_all_says_what_cloudformation_adds(judge, template):
     resources = template["Resources"]
-    for name in [name for name in resources if name.startswith("NodesToLustre")] + ["SelfEgress"]:
+    for name in [name for name in resources if name.startswith("NodesToLustre")] + [
+        "SelfEgress",
+        "HttpsEgress",
+    ]:
         del resources[name]
     (finding,) = judge(ID, template).failures
     assert "no egress rule at all (so CloudFormation adds one to 0.0.0.0/0" in finding.message

@@ -178,3 +178,9 @@ def test_a_destination_from_a_parameter_is_undetermined(judge, template):
     template["Parameters"] = {"Kind": {"Type": "String"}}
     _log(template)["LogDestinationType"] = {"Ref": "Kind"}
     assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def test_a_flow_log_to_nowhere_fails(judge, template):
+    del _log(template)["LogGroupName"]
+    (finding,) = judge(ID, template).failures
+    assert "names neither log group nor destination" in finding.message

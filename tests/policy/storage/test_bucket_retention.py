@@ -80,3 +80,13 @@ def test_an_imported_key_is_left_alone(judge, template):
         default = encryption["ServerSideEncryptionConfiguration"][0]["ServerSideEncryptionByDefault"]
         default["KMSMasterKeyID"] = {"Fn::ImportValue": "key"}
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("Key", "its key is deleted"), ("ScriptsPolicy", "the lock, is deleted")]
+)
+def test_what_a_replacement_deletes_counts_as_well(judge, template, name, words):
+    del template["Resources"][name]["UpdateReplacePolicy"]
+    failures = judge(ID, template).failures
+    assert {finding.logical_id for finding in failures} == {name}
+    assert all(words in finding.message for finding in failures)

@@ -117,7 +117,6 @@ def test_an_exempt_pattern_is_a_warning(judge, template):
                 "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
             }
         },
-        {"Condition": {}},
     ],
     ids=str,
 )
@@ -207,3 +206,16 @@ def test_a_wildcard_names_no_bucket(judge, template):
     statements = template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"]
     statements[1]["Resource"] = "*"
     assert judge(ID, template).findings == ()
+
+
+def test_a_denial_without_exemption_shuts_writers_out(judge, template):
+    del _denial(template)["Condition"]
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("CheckpointsPolicy", ("PolicyDocument", "Statement", 2))
+    assert "denies object writes and deletes to everybody, its writers included" in finding.message
+
+
+@pytest.mark.parametrize("member", ["Principal", "Resource"])
+def test_a_denial_that_s3_refuses_is_none(judge, template, member):
+    del _denial(template)[member]
+    assert judge(ID, template).outcome(ID) == "fail"

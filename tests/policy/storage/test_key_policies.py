@@ -60,8 +60,18 @@ def test_the_finding_points_at_the_statement(judge, template):
     assert "with the key of lifecycle script bucket Scripts to everybody" in finding.message
 
 
+def test_other_keys_of_the_stack_count(judge, template):
+    template["Resources"]["LogKey"] = {
+        "Type": "AWS::KMS::Key",
+        "Properties": {"KeyPolicy": {"Statement": [_allow("*")]}},
+    }
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "LogKey"
+    assert "with the key of the stack to everybody" in finding.message
+
+
 @pytest.mark.parametrize("user", ["FileSystem", "Checkpoints"])
-def test_each_user_of_a_key_makes_it_count(judge, template, user):
+def test_the_finding_says_what_the_key_is_for(judge, template, user):
     template["Resources"]["OtherKey"] = {
         "Type": "AWS::KMS::Key",
         "Properties": {"KeyPolicy": {"Statement": [_allow("*")]}},
@@ -70,7 +80,6 @@ def test_each_user_of_a_key_makes_it_count(judge, template, user):
         "Type": "AWS::KMS::Alias",
         "Properties": {"AliasName": "alias/x", "TargetKeyId": {"Ref": "OtherKey"}},
     }
-    assert judge(ID, template).findings == ()
     properties = template["Resources"][user]["Properties"]
     if user == "FileSystem":
         properties["KmsKeyId"] = {"Fn::GetAtt": "OtherKey.Arn"}
@@ -79,3 +88,10 @@ def test_each_user_of_a_key_makes_it_count(judge, template, user):
         default["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] = {"Ref": "OtherAlias"}
     (finding,) = judge(ID, template).failures
     assert finding.logical_id == "OtherKey"
+    assert f"bucket {user} to" in finding.message or f"file system {user} to" in finding.message
+
+
+def test_keys_without_cluster_are_left_alone(judge, template):
+    _policy(template, _allow("*"))
+    del template["Resources"]["Cluster"]
+    assert judge(ID, template).verdicts == ()

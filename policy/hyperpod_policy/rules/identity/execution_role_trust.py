@@ -9,6 +9,7 @@ from hyperpod_model.catalog.iam import EXECUTION_ROLE_SERVICE
 from hyperpod_policy.clusters import distinct, execution_roles
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import role_of
+from hyperpod_policy.privileges import covers
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
 from hyperpod_policy.values import Text, Unresolved
@@ -41,7 +42,8 @@ def check(template: Template) -> Iterator[Verdict]:
             strangers = [
                 (kind, value) for kind, value in statement.principals if not _is_service(kind, value)
             ]
-            trusts_service = trusts_service or len(strangers) < len(statement.principals)
+            assumes = covers(statement, "sts:AssumeRole") or not statement.complete
+            trusts_service = trusts_service or (assumes and len(strangers) < len(statement.principals))
             for kind, value in strangers:
                 answer = (
                     undetermined if isinstance(value, Unresolved) and not isinstance(value, Text) else failed

@@ -58,7 +58,9 @@ def _judge(template: Template, log: Resource) -> Iterator[Verdict]:
     elif traffic not in _RECORDED:
         verdicts.append(failed(log, "TrafficType", found=f"records {traffic} only", allowed=_ALLOWED))
     kind = log.get("LogDestinationType", default=_TO_LOG_GROUP)
-    if kind == _TO_LOG_GROUP:
+    if log.get("LogGroupName") is None and log.get("LogDestination") is None:
+        verdicts.append(failed(log, found="names neither log group nor destination", allowed=_ALLOWED))
+    elif kind == _TO_LOG_GROUP:
         verdicts += _delivery(template, log)
         verdicts += _group_key(template, log)
     elif kind == "s3":

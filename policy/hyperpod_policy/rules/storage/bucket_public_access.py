@@ -17,11 +17,12 @@ _ENFORCED = "BucketOwnerEnforced"
 def check(template: Template) -> Iterator[Verdict]:
     """Judge public-access block and object ownership of each guarded bucket."""
     for guarded in guarded_buckets(template):
-        verdicts = [*_public_access(guarded), *_ownership(guarded), *_public_policy(template, guarded)]
+        verdicts = [*public_access(guarded), *_ownership(guarded), *_public_policy(template, guarded)]
         yield from verdicts if verdicts else [passed(guarded.bucket, "PublicAccessBlockConfiguration")]
 
 
-def _public_access(guarded: GuardedBucket) -> Iterator[Verdict]:
+def public_access(guarded: GuardedBucket) -> Iterator[Verdict]:
+    """Yield what a bucket lets S3 make public."""
     bucket = guarded.bucket
     if bucket.get("PublicAccessBlockConfiguration") is None:
         yield failed(

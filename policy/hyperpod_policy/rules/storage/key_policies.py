@@ -1,4 +1,4 @@
-"""The keys of guarded buckets and file systems admit known principals."""
+"""The keys beside a cluster admit known principals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Final
 
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.buckets import guarded_buckets, key_of
+from hyperpod_policy.clusters import clusters
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.statements import Statement, statements_of
-from hyperpod_policy.keys import KEY_POLICY, key_named
+from hyperpod_policy.keys import KEY, KEY_POLICY, key_named
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
@@ -30,16 +31,19 @@ _NARROWING: Final = frozenset(
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge the policy of each key, once."""
-    for key, words in _keys(template).items():
-        resource = template.by_key(key)
-        if resource is not None and resource.get(KEY_POLICY) is not None:
-            yield from _judge(resource, words)
-        elif resource is not None:
-            yield passed(resource)
+    """Judge the policy of each key beside a cluster."""
+    if not clusters(template):
+        return
+    users = users_of_keys(template)
+    for key in template.of_type(KEY):
+        if key.get(KEY_POLICY) is None:
+            yield passed(key)
+        else:
+            yield from _judge(key, users.get(key.key, "the stack"))
 
 
-def _keys(template: Template) -> dict[str, str]:
+def users_of_keys(template: Template) -> dict[str, str]:
+    """Return what guarded buckets and file systems are called that have a key of the template, by its key."""
     found: dict[str, str] = {}
     for guarded in guarded_buckets(template):
         key = key_of(template, guarded.bucket)
@@ -99,7 +103,7 @@ def _narrows(condition: Condition) -> bool:
 
 RULE = Rule(
     id="KeyPolicies",
-    title="the keys of checkpoints, scripts and file systems admit known principals only",
+    title="the keys of checkpoints, scripts, file systems and logs admit known principals only",
     severity="error",
     why=(
         "The key is the second lock of the weights. A key policy that names everybody lets any account with "
