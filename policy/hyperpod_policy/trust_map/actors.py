@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hyperpod_model.catalog.control import MANAGED_POLICY_STATEMENTS
@@ -11,8 +11,6 @@ from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
 from hyperpod_policy.iam.conditions import Condition
-from hyperpod_policy.iam.evaluation import Request, allows, denies
-from hyperpod_policy.iam.patterns import every, wildcard
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import (
     MANAGED_POLICY,
@@ -24,9 +22,9 @@ from hyperpod_policy.identities import (
     session_id,
 )
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.trust_map.arns import Arns
 from hyperpod_policy.trust_map.sayings import say
-from hyperpod_policy.values import Text, Unresolved, elements, same
+from hyperpod_policy.trust_map.speaking import speaks_of
+from hyperpod_policy.values import Unresolved, elements, same
 
 USER: Final = "AWS::IAM::User"
 GROUP: Final = "AWS::IAM::Group"
@@ -70,156 +68,14 @@ class Actor:
     def about(self, action: str) -> list[Statement]:
         """Return the statements that may speak of an action."""
         if action not in self._about:
-            found = [statement for statement in self.statements if _speaks_of(statement, action.lower())]
+            found = [statement for statement in self.statements if speaks_of(statement, action)]
             self._about[action] = found
         return self._about[action]
-
-
-@dataclass(slots=True)
-class Asked:
-    """What came of asking for several actions.
-
-    Attributes:
-        allowed: Actions that are certainly allowed.
-        unclear: Actions of which only deployment can tell.
-        grants: Statements that allow them.
-    """
-
-    allowed: list[str] = field(default_factory=list)
-    unclear: list[str] = field(default_factory=list)
-    grants: list[Statement] = field(default_factory=list)
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The certain ones, or else the unclear ones."""
-        return tuple(self.allowed or self.unclear)
-
-    def __bool__(self) -> bool:
-        return bool(self.allowed or self.unclear)
 
 
 def actors(template: Template) -> list[Actor]:
     """Return the roles, users and groups of the templates."""
     return template.once(_actors)
-
-
-def ask(
-    actor: Actor,
-    actions: Iterable[str],
-    arns: Arns,
-    *,
-    policy: Sequence[Statement] = (),
-    delegation: Mapping[str, bool | None] | None = None,
-    context: Mapping[str, Any] | None = None,
-) -> Asked:
-    """Ask whether an actor may do things to a resource of its own account.
-
-    Args:
-        actor: Who asks.
-        actions: What for.
-        arns: To what.
-        policy: Statements of the resource's own policy.
-        delegation: Whether that policy leaves each action to identity policies. By default it need not.
-        context: More condition keys that the request carries. By default none.
-    """
-    found = Asked()
-    giving = any(statement.effect == "Allow" for statement in policy)
-    carried = actor.context if context is None else {**actor.context, **context}
-    for action in actions:
-        own = actor.about(action)
-        if not own and not giving:
-            continue
-        requests = [Request(action, arn, actor.principal, carried) for arn in arns.exact]
-        made_up = (
-            None if arns.generated is None else Request(action, arns.generated, actor.principal, carried)
-        )
-        granted, grants = _granted(own, requests, made_up)
-        if granted is not False and actor.boundary is not None:
-            within, _ = _granted(actor.boundary, requests, made_up)
-            granted = _both(granted, within if actor.boundary_is_known else None)
-        if delegation is not None:
-            granted = _both(granted, delegation.get(action, False))
-        given, gifts = _granted(policy, requests, made_up)
-        answer = True if True in (granted, given) else (None if None in (granted, given) else False)
-        if answer is False:
-            continue
-        refused = refusal([*own, *(actor.boundary or ()), *policy], requests, made_up)
-        if refused is True:
-            continue
-        (found.allowed if answer and refused is False else found.unclear).append(action)
-        found.grants += grants if granted is not False else []
-        found.grants += gifts
-    return found
-
-
-def refusal(
-    statements: Iterable[Statement], requests: Sequence[Request], made_up: Request | None = None
-) -> bool | None:
-    """Tell whether statements refuse a request, in any spelling of its resource."""
-    found: bool | None = False
-    for statement in statements:
-        if statement.effect != "Deny" or not _speaks_of(statement, requests[0].action.lower()):
-            continue
-        for answer in _answers(denies, statement, requests, made_up):
-            if answer is True:
-                return True
-            found = None if answer is None else found
-    return found
-
-
-def _granted(
-    statements: Iterable[Statement], requests: Sequence[Request], made_up: Request | None
-) -> tuple[bool | None, list[Statement]]:
-    certain: list[Statement] = []
-    unclear: list[Statement] = []
-    for statement in statements:
-        if statement.effect != "Allow":
-            continue
-        answers = set(_answers(allows, statement, requests, made_up))
-        if True in answers:
-            certain.append(statement)
-        elif None in answers:
-            unclear.append(statement)
-    return (True, certain) if certain else ((None, unclear) if unclear else (False, []))
-
-
-def _answers(
-    judge: Any, statement: Statement, requests: Sequence[Request], made_up: Request | None
-) -> Iterator[bool | None]:
-    for request in requests:
-        yield judge(statement, request)
-    if made_up is not None and not statement.not_resource:
-        broad = tuple(pattern for pattern in statement.resources if _leaves_name_open(pattern))
-        if broad:
-            yield judge(replace(statement, resources=broad), made_up)
-
-
-def _leaves_name_open(pattern: Any) -> bool:
-    """Whether a wildcard stands in that part of an ARN that names the resource."""
-    if not wildcard(pattern):
-        return False
-    parts = pattern.parts if isinstance(pattern, Text) else (pattern,)
-    segments = "".join(part if isinstance(part, str) else "<>" for part in parts).split(":", 5)
-    if len(segments) < 6:
-        return True
-    name = segments[5]
-    if segments[2] == "s3":
-        name = name.partition("/")[0]
-    elif segments[2] == "lambda":
-        name = name.partition(":")[2].partition(":")[0] or name
-    return wildcard(name)
-
-
-def _both(one: bool | None, other: bool | None) -> bool | None:
-    if one is False or other is False:
-        return False
-    return None if one is None or other is None else True
-
-
-def _speaks_of(statement: Statement, action: str) -> bool:
-    return statement.not_action or any(
-        every(pattern, action, ignore_case=True) is not False for pattern in statement.actions
-    )
 
 
 def _actors(template: Template) -> list[Actor]:

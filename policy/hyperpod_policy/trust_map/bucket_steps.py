@@ -17,8 +17,8 @@ from hyperpod_policy.buckets import (
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import ask
 from hyperpod_policy.trust_map.arns import Arns, bucket_in_uri, itself, objects_named, objects_of
+from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import ROOT_USER, Draft, conditions_of, is_of_another_account
 from hyperpod_policy.trust_map.model import Ability, Certainty, Evidence, Node
 from hyperpod_policy.trust_map.resource_policies import (

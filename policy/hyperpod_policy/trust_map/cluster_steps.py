@@ -6,8 +6,8 @@ from hyperpod_model.catalog.control import CLUSTER_CONTROL_ACTIONS, NODE_SESSION
 from hyperpod_policy.clusters import clusters, distinct, execution_roles, orchestrator
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import ask
 from hyperpod_policy.trust_map.arns import of_cluster
+from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import STACK, TRAINING_NODES, Draft
 from hyperpod_policy.trust_map.model import Node
 from hyperpod_policy.trust_map.sayings import of_property, say

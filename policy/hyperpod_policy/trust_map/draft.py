@@ -9,7 +9,8 @@ from typing import Any, Final
 from hyperpod_policy.iam.evaluation import account_of
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.trust_map.actors import Actor, Asked, actors
+from hyperpod_policy.trust_map.actors import Actor, actors
+from hyperpod_policy.trust_map.asking import Asked
 from hyperpod_policy.trust_map.model import CERTAINTIES, Ability, Certainty, Evidence, Kind, Node, Step
 from hyperpod_policy.trust_map.sayings import evidence_of, say
 from hyperpod_policy.values import Parameter, Pseudo, Text, Unresolved, single

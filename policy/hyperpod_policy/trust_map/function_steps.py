@@ -10,8 +10,8 @@ from hyperpod_policy.buckets import BUCKET, guarded_buckets
 from hyperpod_policy.iam.patterns import every
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.trust_map.actors import ask
 from hyperpod_policy.trust_map.arns import of_function
+from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import Draft
 from hyperpod_policy.trust_map.model import Certainty
 from hyperpod_policy.trust_map.sayings import of_property, say

@@ -6,8 +6,8 @@ from hyperpod_model.catalog.control import KEY_CONTROL_ACTIONS
 from hyperpod_policy.buckets import ENCRYPTION_KEY, guarded_buckets, key_of
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import ask
 from hyperpod_policy.trust_map.arns import of_key
+from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import Draft, conditions_of
 from hyperpod_policy.trust_map.resource_policies import left_to_account, open_to_account, outsiders
 from hyperpod_policy.trust_map.sayings import evidence_of, of_property, of_statement, say

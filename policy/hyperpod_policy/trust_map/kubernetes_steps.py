@@ -12,8 +12,8 @@ from hyperpod_model.catalog.control import (
 from hyperpod_policy.eks_clusters import control_planes, foreign_control_planes
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import ask
 from hyperpod_policy.trust_map.arns import of_control_plane
+from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import STACK, Draft
 from hyperpod_policy.trust_map.model import Certainty, Evidence, Node
 from hyperpod_policy.trust_map.sayings import of_property, say

@@ -20,8 +20,9 @@ from hyperpod_policy.security_groups import (
     known_in_full,
     rules_of,
 )
-from hyperpod_policy.trust_map.actors import Actor, Asked, ask
+from hyperpod_policy.trust_map.actors import Actor
 from hyperpod_policy.trust_map.arns import ANY, Arns, of_security_group
+from hyperpod_policy.trust_map.asking import Asked, ask
 from hyperpod_policy.trust_map.draft import Draft
 from hyperpod_policy.trust_map.model import Certainty, Node
 from hyperpod_policy.trust_map.sayings import of_property, say

@@ -12,8 +12,8 @@ from hyperpod_policy.iam.evaluation import Request, account_of, allows
 from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import refusal
 from hyperpod_policy.trust_map.arns import Arns
+from hyperpod_policy.trust_map.asking import Asking
 from hyperpod_policy.trust_map.draft import Draft, is_of_another_account
 from hyperpod_policy.values import Dynamic, Expression, Imported, Parameter
 
@@ -95,8 +95,9 @@ def open_to_account(
 ) -> dict[str, bool | None]:
     """Tell of each action whether no denial keeps principals from it that nobody listed."""
     found: dict[str, bool | None] = {}
+    asking = Asking(arns, SOMEBODY, STRANGER_CONTEXT)
     for action in actions:
-        refused = refusal(policy, *_requests(action, arns, SOMEBODY, STRANGER_CONTEXT))
+        refused = asking.refused(policy, action)
         found[action] = None if refused is None else not refused
     return found
 
@@ -106,11 +107,11 @@ def exemptions(
 ) -> Iterator[tuple[Any, Statement]]:
     """Yield the ARNs that a policy's denials of actions leave out, each with the denial."""
     asked = tuple(actions)
+    strangers = Asking(arns, SOMEBODY, STRANGER_CONTEXT)
     for statement in policy:
         if statement.effect != "Deny":
             continue
-        strangers = (refusal([statement], *_requests(a, arns, SOMEBODY, STRANGER_CONTEXT)) for a in asked)
-        if not any(answer is not False for answer in strangers):
+        if all(strangers.refused([statement], action) is False for action in asked):
             continue
         if statement.not_principal:
             for kind, value in statement.principals:
@@ -125,7 +126,7 @@ def exemptions(
 def is_refused(policy: Sequence[Statement], action: str, arns: Arns, principal: Any) -> bool | None:
     """Tell whether a policy keeps a principal of its own account from an action."""
     asked = SOMEBODY if wildcard(principal) else principal
-    return refusal(policy, *_requests(action, arns, asked, _context_of_named()))
+    return Asking(arns, asked, _context_of_named()).refused(policy, action)
 
 
 def _context_of_named() -> Mapping[str, Any]:
@@ -152,15 +153,7 @@ def _refused(
         account = account_of(value)
         if account is not None:
             context["aws:principalaccount"] = account
-    return refusal(policy, *_requests(action, arns, principal, context))
-
-
-def _requests(
-    action: str, arns: Arns, principal: Any, context: Mapping[str, Any]
-) -> tuple[list[Request], Request | None]:
-    exact = [Request(action, arn, principal, context) for arn in arns.exact]
-    made_up = None if arns.generated is None else Request(action, arns.generated, principal, context)
-    return exact, made_up
+    return Asking(arns, principal, context).refused(policy, action)
 
 
 def _is_unknown(value: Any) -> bool:

@@ -19,17 +19,17 @@ from hyperpod_model.catalog.iam import POD_IDENTITY_SERVICE
 from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.conditions import holds
 from hyperpod_policy.iam.context import SOMEBODY
-from hyperpod_policy.iam.evaluation import Request
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.pod_roles import TRUST, token_conditions, token_statements
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.actors import GROUP, USER, Actor, ask, refusal
+from hyperpod_policy.trust_map.actors import GROUP, USER, Actor
 from hyperpod_policy.trust_map.arns import ANY, of_managed_policy, of_role
+from hyperpod_policy.trust_map.asking import Asking, ask
 from hyperpod_policy.trust_map.draft import ADMINISTRATORS, Draft, conditions_of, is_of_another_account
 from hyperpod_policy.trust_map.model import Certainty, Evidence, Node
 from hyperpod_policy.trust_map.pods import Pods, add_pods, pods_with_role
 from hyperpod_policy.trust_map.sayings import of_property, of_statement, say
-from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved
+from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved
 
 _ASSUME: Final = ("sts:assumerole", "sts:assumerolewithwebidentity", "sts:assumerolewithsaml")
 _OF_PODS: Final = "role of pods"
@@ -149,13 +149,12 @@ def _add_trusted_principal(
 
 def _certainty(actor: Actor, statement: Statement, principal: Any, context: Mapping[str, Any]) -> Certainty:
     """Tell whether a principal that a trust policy names meets its conditions, no denial against it."""
-    request = Request("sts:AssumeRole", Anything("role"), principal, context)
     denials = [
         found
         for found in statements_of(actor.resource, TRUST)
         if isinstance(found, Statement) and found.effect == "Deny"
     ]
-    refused = refusal(denials, [request])
+    refused = Asking(ANY, principal, context).refused(denials, "sts:AssumeRole")
     carried = {"aws:principalarn": principal, **context}
     if refused is True or holds(statement.conditions, carried, free=True) is False:
         return "no"
