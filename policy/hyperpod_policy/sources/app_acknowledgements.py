@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from hyperpod_policy.acknowledgements import PACK, Acknowledgement
 from hyperpod_policy.documents import Document
 from hyperpod_policy.sources.nested_stacks import mapping, read_object
+from hyperpod_policy.sources.text import is_file
 
 _PREFIX: Final = f"{PACK}::"
 _ACKNOWLEDGED: Final = "aws:cdk:acknowledged-rules"
@@ -97,7 +98,7 @@ def reported(report: Path, paths: ConstructPaths) -> Iterator[Acknowledgement]:
     Raises:
         UnusableInputError: If it is no JSON.
     """
-    if not report.is_file():
+    if not is_file(report):
         return
     for plugin in _items(read_object(report).get("pluginReports")):
         for violation in _items(plugin.get("suppressedViolations")):

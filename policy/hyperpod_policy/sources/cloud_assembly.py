@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperpod_policy.sources.nested_stacks import mapping, read_object
+from hyperpod_policy.sources.text import is_file
 from hyperpod_policy.sources.unusable import UnusableInputError
 
 MANIFEST: Final = "manifest.json"
@@ -43,7 +44,7 @@ def is_assembly(folder: Path) -> bool:
     """Tell whether a folder holds a cloud assembly: its manifest lists artifacts."""
     manifest = folder / MANIFEST
     try:
-        found = read_object(manifest) if manifest.is_file() else {}
+        found = read_object(manifest) if is_file(manifest) else {}
     except UnusableInputError:
         return False
     return isinstance(found.get("artifacts"), Mapping) and isinstance(found.get("version"), str)
@@ -77,7 +78,7 @@ def _stack(folder: Path, name: str, artifact: Mapping[str, Any], properties: Map
     template = properties.get("templateFile")
     if not isinstance(template, str):
         raise UnusableInputError(f"names no template for stack {name!r}", file=str(folder / MANIFEST))
-    if not (folder / template).is_file():
+    if not is_file(folder / template):
         raise UnusableInputError(
             f"names {template!r} for stack {name!r}, which is not there; synthesize again",
             file=str(folder / MANIFEST),
@@ -86,7 +87,7 @@ def _stack(folder: Path, name: str, artifact: Mapping[str, Any], properties: Map
     account, region = (None, None) if found is None else found.groups()
     beside = artifact.get("additionalMetadataFile")
     metadata: dict[str, Any] = dict(mapping(artifact.get("metadata")))
-    if isinstance(beside, str) and (folder / beside).is_file():
+    if isinstance(beside, str) and is_file(folder / beside):
         metadata.update(read_object(folder / beside))
     return Stack(
         template=folder / template,

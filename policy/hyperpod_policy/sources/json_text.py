@@ -162,7 +162,7 @@ def _too_deep(file: str) -> UnusableInputError:
 def _is_deeper(value: Any, levels: int) -> bool:
     """Whether a value has more levels than allowed, without recursion."""
     current = [value]
-    for _ in range(levels + 1):
+    for _ in range(levels):
         current = [
             item
             for one in current

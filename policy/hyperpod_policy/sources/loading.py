@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,14 @@ from hyperpod_policy.sources.app_acknowledgements import ConstructPaths, recorde
 from hyperpod_policy.sources.cloud_assembly import REPORT, assemblies, is_assembly
 from hyperpod_policy.sources.decoding import Decoded, decoded
 from hyperpod_policy.sources.folder import SUFFIXES, folders_and_files
-from hyperpod_policy.sources.nested_stacks import Assets
+from hyperpod_policy.sources.nested_stacks import TEMPLATE, Assets
 from hyperpod_policy.sources.templates import TemplateReader, is_template, unwrapped
 from hyperpod_policy.sources.text import (
     STANDARD_INPUT,
     STANDARD_INPUT_NAME,
     decoded_text,
+    is_file,
+    is_folder,
     read_bytes,
     read_standard_input,
 )
@@ -76,7 +79,7 @@ def load(
         if str(path) == STANDARD_INPUT:
             content = read_standard_input(standard_input)
             found.content(content, STANDARD_INPUT_NAME, folder=None)
-        elif Path(path).is_dir():
+        elif is_folder(Path(path)):
             found.directory(Path(path))
         else:
             found.file(Path(path))
@@ -108,6 +111,9 @@ class _Loading:
 
     def file(self, file: Path) -> None:
         """Take in a file that was named."""
+        is_in_assembly = file.name.endswith(TEMPLATE) and is_assembly(file.parent)
+        if is_in_assembly and self._assembly(file.parent, only=file):
+            return  # with what the assembly knows about its stack, such as the region
         if self._is_new(file):
             self.content(read_bytes(file), str(file), folder=file.parent)
 
@@ -128,7 +134,7 @@ class _Loading:
     def directory(self, directory: Path) -> None:
         """Take in a folder."""
         before = len(self._documents) + len(self._manifests)
-        assembled = 0
+        again = False
         others: list[str] = []
         inside: list[Path] = []
         for folder, files in folders_and_files(directory):
@@ -136,20 +142,26 @@ class _Loading:
                 continue
             if is_assembly(folder):
                 inside.append(folder)
-                assembled += 1
-                self._assembly(folder)
+                again |= self._assembly(folder)
                 continue
             for file in files:
-                if file.is_file() and self._is_new(file) and not self._found(file):
+                if not is_file(file):
+                    continue
+                if not self._is_new(file):
+                    again = True
+                elif not self._found(file):
                     others.append(str(file))
         if others:
             listed = ", ".join(others[:_LISTED])
             more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
             self._limits.append(f"neither a template nor a manifest: {listed}{more}")
-        if len(self._documents) + len(self._manifests) == before and not assembled:
+        if len(self._documents) + len(self._manifests) == before and not again:
             wanted = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
             raise UnusableInputError(
-                f"holds no template and no manifest ({wanted}), and is no cloud assembly", file=str(directory)
+                "is a cloud assembly without stacks"
+                if directory in inside
+                else f"holds no template and no manifest ({wanted}), and is no cloud assembly",
+                file=str(directory),
             )
 
     def _found(self, file: Path) -> bool:
@@ -169,6 +181,8 @@ class _Loading:
 
     def _value(self, found: Decoded, file: str, folder: Path | None) -> bool:
         if is_template(found.value):
+            if "Resources" not in found.value:
+                raise UnusableInputError("has no Resources", file=file)
             reader = self._reader()
             where = None if folder is None else Path(file)
             assets = Assets() if where is None else Assets.beside(where)
@@ -181,22 +195,28 @@ class _Loading:
             return True
         return False
 
-    def _assembly(self, folder: Path) -> None:
+    def _assembly(self, folder: Path, *, only: Path | None = None) -> bool:
+        """Take in the stacks of an assembly, or one of them; tell whether there are any."""
         paths = ConstructPaths()
-        acknowledged: list[Mapping[str, Any]] = []
-        for _, stacks in assemblies(folder):
-            for stack in stacks:
-                if not self._is_new(stack.template):
-                    continue
-                reader = self._reader(stack.region, stack.account, stack.parameters)
-                document = reader.read(stack.template)
-                self._documents.append((None, document))
-                self._take_in(reader)
-                paths.add(stack.metadata, document)
-                acknowledged.append(stack.metadata)
-        for metadata in acknowledged:
-            self._acknowledgements.update(dict.fromkeys(recorded(metadata, paths)))
-        self._acknowledgements.update(dict.fromkeys(reported(folder / REPORT, paths)))
+        found = [
+            stack
+            for _, stacks in assemblies(folder)
+            for stack in stacks
+            if only is None or os.path.realpath(stack.template) == os.path.realpath(only)
+        ]
+        new = [stack for stack in found if self._is_new(stack.template)]
+        for stack in new:
+            reader = self._reader(stack.region, stack.account, stack.parameters)
+            document = reader.read(stack.template)
+            self._documents.append((None, document))
+            self._take_in(reader)
+            paths.add(stack.metadata, document)
+        for stack in new:
+            self._acknowledgements.update(dict.fromkeys(recorded(stack.metadata, paths)))
+        # A Stage's assembly lies in that of its app, where the report is.
+        for place in (folder, folder.parent):
+            self._acknowledgements.update(dict.fromkeys(reported(place / REPORT, paths)))
+        return bool(found)
 
     def _reader(
         self,
@@ -217,7 +237,7 @@ class _Loading:
     def _is_new(self, file: Path) -> bool:
         try:
             where = file.resolve()
-        except (OSError, RuntimeError):  # a link to itself; reading it will say so
+        except (OSError, RuntimeError, ValueError):  # reading it will say what is wrong
             return True
         if where in self._seen:
             return False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hyperpod_policy.sources.json_text import decode_json
-from hyperpod_policy.sources.text import decoded_text, read_bytes
+from hyperpod_policy.sources.text import decoded_text, is_file, read_bytes
 
 TEMPLATE: Final = ".template.json"
 """How the names of templates in a cloud assembly end."""
@@ -52,7 +52,7 @@ class Assets:
         """Return the file that a ``TemplateURL``, as the template has it, names."""
         text = json.dumps(url, default=str)
         for asset in self._assets:
-            if asset.path.is_file() and any(name in text for name in asset.names):
+            if is_file(asset.path) and any(name in text for name in asset.names):
                 return asset.path
         return None
 
@@ -95,20 +95,13 @@ def _template_of(resource: Mapping[str, Any], folder: Path, assets: Assets) -> P
     named = mapping(resource.get("Metadata")).get("aws:asset:path")
     paths = (named, url if isinstance(url, str) and "://" not in url else None)
     for path in paths:
-        if isinstance(path, str) and path.strip() and _is_file(folder / path):
+        if isinstance(path, str) and path.strip() and is_file(folder / path):
             return folder / path
     return assets.named_in(url)
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # such as a name that is too long
-        return False
-
-
 def _manifest_assets(manifest: Path) -> Iterator[_Asset]:
-    if manifest.is_file():
+    if is_file(manifest):
         for asset_id, asset in mapping(read_object(manifest).get("files")).items():
             path = mapping(mapping(asset).get("source")).get("path")
             if isinstance(path, str) and path.endswith(TEMPLATE):
@@ -119,12 +112,12 @@ def _manifest_assets(manifest: Path) -> Iterator[_Asset]:
 
 
 def _metadata_assets(file: Path) -> Iterator[_Asset]:
-    if file.is_file():
+    if is_file(file):
         yield from _recorded_assets(read_object(file), file.parent)
 
 
 def _assembly_assets(manifest: Path) -> Iterator[_Asset]:
-    if manifest.is_file():
+    if is_file(manifest):
         for artifact in mapping(read_object(manifest).get("artifacts")).values():
             yield from _recorded_assets(mapping(mapping(artifact).get("metadata")), manifest.parent)
 

@@ -30,6 +30,22 @@ _KINDS: Final = (
 )
 
 
+def is_file(path: Path) -> bool:
+    """Tell whether a path leads to a regular file; one that nobody can look at does not."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path leads to a folder; one that nobody can look at does not."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def read_bytes(file: Path) -> bytes:
     """Read a file.
 
