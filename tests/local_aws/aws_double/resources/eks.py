@@ -8,11 +8,11 @@ from typing import Any
 from aws_double.naming import physical_name
 from aws_double.property_changes import changed, differs_at, tag_changes
 from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
+from aws_double.services.eks.clusters import LOG_TYPES
 from aws_double.session import Session
 from aws_double.waiting import unless_gone, wait_for, wait_until_gone
 from hyperpod_model.catalog.updates import CREATE_ONLY
 
-LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _LONGEST_NAME = 100
 _NOT_FOUND = ("ResourceNotFoundException",)
 _AUTO_MODE = ("ComputeConfig", "KubernetesNetworkConfig", "StorageConfig")
