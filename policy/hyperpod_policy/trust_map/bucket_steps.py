@@ -90,11 +90,8 @@ def add_bucket(draft: Draft, bucket: Resource, *, role: str, effect: str = "") -
         draft.leads_to_code(target, effect)
     policy, complete = policy_statements(draft.template, bucket)
     objects, whole = objects_of(draft.template, bucket), itself(draft.template, bucket)
-    for ability, actions, arns in (
-        ("write-objects", S3_OBJECT_WRITE_ACTIONS, objects),
-        ("change-bucket", BUCKET_CONTROL_ACTIONS, whole),
-    ):
-        _add_holders(draft, bucket, target, policy, complete, ability, actions, arns)  # type: ignore[arg-type]
+    _add_holders(draft, bucket, target, policy, complete, "write-objects", S3_OBJECT_WRITE_ACTIONS, objects)
+    _add_holders(draft, bucket, target, policy, complete, "change-bucket", BUCKET_CONTROL_ACTIONS, whole)
     root = draft.node(
         Node(ROOT_USER, "root user", "root user of the account", outside=True, note="S3 always lets it")
     )
