@@ -115,18 +115,6 @@ def refused_actions(
     }
 
 
-def denials_about(statements: Sequence[Statement], request: Request) -> list[Statement]:
-    """Return the denials that may refuse a request whatever its action is.
-
-    To ask for many actions on one resource, ask only these.
-    """
-    return [
-        statement
-        for statement in statements
-        if statement.effect == "Deny" and _covers(statement, request, patterns.every, free=False) is not False
-    ]
-
-
 def _applies(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
     listed = _lists(statement, request.action)
     if listed is False:
