@@ -10,6 +10,7 @@ from collections.abc import Iterator
 os.environ.setdefault("MOTO_ACCOUNT_ID", "111122223333")  # moto reads it when it is imported
 
 import pytest
+from fake_account import FakeAccount, fake_types
 from moto.server import ThreadedMotoServer
 
 import aws_double.resources
@@ -38,3 +39,10 @@ def endpoint() -> Iterator[str]:
 def root(endpoint: str) -> Session:
     """The account's root."""
     return Session(endpoint=endpoint, region=REGION)
+
+
+@pytest.fixture
+def account() -> Iterator[FakeAccount]:
+    """An account without services, where the fake types are the only ones."""
+    with fake_types():
+        yield FakeAccount()

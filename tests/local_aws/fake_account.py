@@ -127,5 +127,23 @@ def of_things(*names: str, **things: dict[str, Any]) -> dict[str, Any]:
     return {"Resources": {name: thing(name) for name in names} | things}
 
 
+def statuses(stack: Stack, logical_id: str | None = None) -> list[str]:
+    """Return what a resource, or the stack itself, went through, in order."""
+    wanted = stack.name if logical_id is None else logical_id
+    return [
+        event["ResourceStatus"] for event in reversed(stack.events) if event["LogicalResourceId"] == wanted
+    ]
+
+
+def reasons(stack: Stack) -> list[str]:
+    """Return the reasons that a stack's events tell."""
+    return [event["ResourceStatusReason"] for event in stack.events if "ResourceStatusReason" in event]
+
+
+def physical_id(stack: Stack, logical_id: str) -> str:
+    """Return the physical id of a stack's resource."""
+    return stack.resources[logical_id].resource.physical_id
+
+
 def _text(template: Mapping[str, Any]) -> str:
     return json.dumps(template)

@@ -1,23 +1,11 @@
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fake_account import FakeAccount, fake_types, of_things, thing
+from fake_account import FakeAccount, of_things, thing
 
 from aws_double.cloudformation.change_sets import KNOWN_AFTER_APPLY, ChangeSet
 from aws_double.cloudformation.errors import AlreadyExists, ChangeSetNotFound, Refused
-
-
-@pytest.fixture(autouse=True)
-def _fake_types() -> Iterator[None]:
-    with fake_types():
-        yield
-
-
-@pytest.fixture
-def account() -> FakeAccount:
-    return FakeAccount()
 
 
 def changes(change_set: ChangeSet) -> dict[str, tuple[Any, ...]]:

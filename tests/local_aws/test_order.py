@@ -1,16 +1,8 @@
-from collections.abc import Iterator
-
 import pytest
-from fake_account import FakeAccount, fake_types, of_things, thing
+from fake_account import FakeAccount, of_things, thing
 
 from aws_double.cloudformation.errors import Refused
 from aws_double.cloudformation.order import Node, creation, deletion
-
-
-@pytest.fixture(autouse=True)
-def _fake_types() -> Iterator[None]:
-    with fake_types():
-        yield
 
 
 def nodes(**needs: str) -> dict[str, Node]:
@@ -85,8 +77,7 @@ def test_circles_are_refused() -> None:
         creation(nodes(A="T : B", B="T : A", C="T"))
 
 
-def test_a_forgotten_dependency_fails_the_stack() -> None:
-    account = FakeAccount()
+def test_a_forgotten_dependency_fails_the_stack(account: FakeAccount) -> None:
     needy = thing("Job", "Custom::Fake", needs=["Policy"])
 
     stack = account.deploy("forgotten", of_things("Policy", Job=needy))
@@ -97,8 +88,9 @@ def test_a_forgotten_dependency_fails_the_stack() -> None:
 
 
 @pytest.mark.parametrize("declared", [{"DependsOn": "Policy"}, {"text": {"Ref": "Policy"}}])
-def test_the_same_with_the_dependency_declared_passes(declared: dict[str, object]) -> None:
-    account = FakeAccount()
+def test_the_same_with_the_dependency_declared_passes(
+    account: FakeAccount, declared: dict[str, object]
+) -> None:
     needy = thing("Job", "Custom::Fake", needs=["Policy"], **declared)
 
     stack = account.deploy("declared", of_things("Policy", Job=needy))

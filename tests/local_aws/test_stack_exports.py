@@ -1,21 +1,9 @@
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fake_account import FakeAccount, fake_types, of_things, thing
+from fake_account import FakeAccount, of_things, thing
 
 from aws_double.cloudformation.stack import Stack
-
-
-@pytest.fixture(autouse=True)
-def _fake_types() -> Iterator[None]:
-    with fake_types():
-        yield
-
-
-@pytest.fixture
-def account() -> FakeAccount:
-    return FakeAccount()
 
 
 def exporting(name: str = "shared", value: Any = None) -> dict[str, Any]:

@@ -11,6 +11,14 @@ from itertools import islice
 from typing import Any, Final, Protocol
 
 from aws_double.cloudformation.errors import Refused, not_covered
+from aws_double.cloudformation.syntax import (
+    VARIABLE,
+    arguments_of,
+    attribute_of,
+    function_of,
+    text_and_variables,
+    variables_in,
+)
 
 
 class _NoValue:
@@ -23,7 +31,6 @@ NO_VALUE: Final = _NoValue()
 
 LANGUAGE_EXTENSIONS: Final = "AWS::LanguageExtensions"
 
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _DYNAMIC = re.compile(r"\{\{resolve:([^:}]+):([^}]*)\}\}")
 
 
@@ -104,7 +111,7 @@ class Resolver:
         if isinstance(given, str):
             return self._dynamic(given)
         if isinstance(given, Mapping):
-            function = _function(given)
+            function = function_of(given)
             if function is None:
                 resolved = {key: self.value(item) for key, item in given.items()}
                 return {key: item for key, item in resolved.items() if item is not NO_VALUE}
@@ -139,21 +146,21 @@ class Resolver:
             return set()
         if not isinstance(given, Mapping):
             return set().union(*map(self.references, given))
-        function = _function(given)
+        function = function_of(given)
         if function is None:
             return set().union(*map(self.references, given.values()))
         name, argument = function
         if name == "Ref":
             return {argument}
         if name == "Fn::GetAtt":
-            target, attribute = _attribute(argument)
+            target, attribute = attribute_of(argument)
             return {target} | self.references(attribute)
         if name == "Fn::If":
-            condition, yes, no = _listed(argument, "Fn::If", 3)
+            condition, yes, no = arguments_of(argument, "Fn::If", 3)
             return self.references(yes if self.condition(condition) else no)
         if name == "Fn::Sub":
-            text, variables = _sub_parts(argument)
-            named = {found.split(".")[0] for found in _variables(text) if found not in variables}
+            text, variables = text_and_variables(argument)
+            named = {found.split(".")[0] for found in variables_in(text) if found not in variables}
             return named | self.references(variables)
         return self.references(argument)
 
@@ -182,11 +189,11 @@ class Resolver:
         return self._world.reference(name)
 
     def _get_att(self, given: Any) -> Any:
-        target, attribute = _attribute(given)
+        target, attribute = attribute_of(given)
         return self._world.attribute(target, self._text(attribute, "Fn::GetAtt"))
 
     def _sub(self, given: Any) -> str:
-        text, variables = _sub_parts(given)
+        text, variables = text_and_variables(given)
 
         def one(found: re.Match[str]) -> str:
             name = found[1].strip()
@@ -197,18 +204,18 @@ class Resolver:
             source = {"Fn::GetAtt": name.split(".", 1)} if "." in name else {"Ref": name}
             return self._text(source, f"Fn::Sub variable {name}")
 
-        return _VARIABLE.sub(one, text)
+        return VARIABLE.sub(one, text)
 
     def _join(self, given: Any) -> str:
-        separator, items = _listed(given, "Fn::Join", 2)
+        separator, items = arguments_of(given, "Fn::Join", 2)
         return str(separator).join(_text(item, "Fn::Join") for item in self._list(items, "Fn::Join"))
 
     def _split(self, given: Any) -> list[str]:
-        separator, text = _listed(given, "Fn::Split", 2)
+        separator, text = arguments_of(given, "Fn::Split", 2)
         return self._text(text, "Fn::Split").split(separator)
 
     def _select(self, given: Any) -> Any:
-        position, items = _listed(given, "Fn::Select", 2)
+        position, items = arguments_of(given, "Fn::Select", 2)
         found, wanted = self._list(items, "Fn::Select"), int(self.value(position))
         if not 0 <= wanted < len(found):
             raise Refused(f"Template error: Fn::Select cannot select nonexistent value at index {wanted}")
@@ -237,7 +244,7 @@ class Resolver:
         if isinstance(given, list) and len(given) == 4 and self._extended:
             *given, options = given
             default = options["DefaultValue"]
-        keys = [self._text(key, "Fn::FindInMap") for key in _listed(given, "Fn::FindInMap", 3)]
+        keys = [self._text(key, "Fn::FindInMap") for key in arguments_of(given, "Fn::FindInMap", 3)]
         found: Any = self._template.get("Mappings", {})
         for key in keys:
             if key not in found:
@@ -248,25 +255,25 @@ class Resolver:
         return found
 
     def _if(self, given: Any) -> Any:
-        condition, yes, no = _listed(given, "Fn::If", 3)
+        condition, yes, no = arguments_of(given, "Fn::If", 3)
         return self.value(yes if self.condition(condition) else no)
 
     def _equals(self, given: Any) -> bool:
-        one, other = (self.value(item) for item in _listed(given, "Fn::Equals", 2))
+        one, other = (self.value(item) for item in arguments_of(given, "Fn::Equals", 2))
         return bool(_comparable(one) == _comparable(other))
 
     def _contains(self, given: Any) -> bool:
-        items, wanted = _listed(given, "Fn::Contains", 2)
+        items, wanted = arguments_of(given, "Fn::Contains", 2)
         return self._text(wanted, "Fn::Contains") in self._texts(items, "Fn::Contains")
 
     def _each_member_equals(self, given: Any) -> bool:
-        items, wanted = _listed(given, "Fn::EachMemberEquals", 2)
+        items, wanted = arguments_of(given, "Fn::EachMemberEquals", 2)
         text = self._text(wanted, "Fn::EachMemberEquals")
         return all(item == text for item in self._texts(items, "Fn::EachMemberEquals"))
 
     def _each_member_in(self, given: Any) -> bool:
         items, among = (
-            self._texts(part, "Fn::EachMemberIn") for part in _listed(given, "Fn::EachMemberIn", 2)
+            self._texts(part, "Fn::EachMemberIn") for part in arguments_of(given, "Fn::EachMemberIn", 2)
         )
         return all(item in among for item in items)
 
@@ -295,49 +302,13 @@ class Resolver:
         return _text(self.value(given), function)
 
     def _truths(self, given: Any, function: str, number: int | None = None) -> list[bool]:
-        return [self._truth(item, function) for item in _listed(given, function, number)]
+        return [self._truth(item, function) for item in arguments_of(given, function, number)]
 
     def _truth(self, given: Any, function: str) -> bool:
         found = self.value(given)
         if not isinstance(found, bool):
             raise Refused(f"Template error: {function} takes conditions, got {found!r}")
         return found
-
-
-def _function(given: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Return the name and argument of an intrinsic function; none for a plain mapping."""
-    functions = [key for key in given if key == "Ref" or key.startswith("Fn::")]
-    if functions and len(given) > 1:
-        raise Refused(f"Template error: {functions[0]} stands beside other keys: {', '.join(given)}")
-    if functions:
-        return functions[0], given[functions[0]]
-    if set(given) == {"Condition"} and isinstance(given["Condition"], str):
-        return "Condition", given["Condition"]
-    return None
-
-
-def _listed(given: Any, function: str, number: int | None) -> list[Any]:
-    if not isinstance(given, list) or (number is not None and len(given) != number):
-        raise Refused(f"Template error: {function} takes a list of {number} arguments, got {given!r}")
-    return given
-
-
-def _attribute(given: Any) -> tuple[str, Any]:
-    parts = given.split(".", 1) if isinstance(given, str) else given
-    if not isinstance(parts, list) or len(parts) != 2:
-        raise Refused(f"Template error: Fn::GetAtt takes a logical id and an attribute, got {given!r}")
-    return parts[0], parts[1]
-
-
-def _sub_parts(given: Any) -> tuple[str, dict[str, Any]]:
-    if isinstance(given, str):
-        return given, {}
-    text, variables = _listed(given, "Fn::Sub", 2)
-    return text, variables
-
-
-def _variables(text: str) -> list[str]:
-    return [found.strip() for found in _VARIABLE.findall(text) if not found.strip().startswith("!")]
 
 
 def _text(found: Any, function: str) -> str:
