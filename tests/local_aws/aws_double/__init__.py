@@ -13,6 +13,7 @@ LIMITS: Final = (
     "quotas and capacity",
     "the services' own validation beyond their public API models",
     "IAM at creation time: a role with too few permissions creates all the same",
+    "tags that CloudFormation itself puts on the resources of a stack",
     "lifecycle scripts, health agents and EFA: nothing runs on the nodes, for there are none",
     "handlers of custom resources that need kubectl or Helm",
 )
