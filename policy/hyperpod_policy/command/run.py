@@ -193,11 +193,12 @@ def _rendered(
 
         return markdown.render(report, subject, verbose=options.verbose)
     if options.format == "html":
+        from hyperpod_policy.command.version import version
         from hyperpod_policy.reports import html
         from hyperpod_policy.trust_map import trust_map
 
         found = trust_map(sources.documents, checkpoint_buckets=options.checkpoint_bucket)
-        return html.render(report, sources, found)
+        return html.render(report, sources, found, subject=subject, groups=group_names(), version=version())
     from hyperpod_policy.reports import text
 
     if options.quiet:

@@ -1,0 +1,1 @@
+"""The network around a cluster, read from templates and drawn."""
