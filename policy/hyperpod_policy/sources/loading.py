@@ -185,8 +185,7 @@ class _Loading:
                 raise UnusableInputError("has no Resources", file=file)
             reader = self._reader()
             where = None if folder is None else Path(file)
-            assets = Assets() if where is None else Assets.beside(where)
-            document = reader.document(found, file=file, folder=folder, assets=assets)
+            document = reader.document(found, file=file, folder=folder, assets=Assets(where))
             self._documents.append((None if where is None else where.resolve(), document))
             self._take_in(reader)
             return True

@@ -25,33 +25,27 @@ class _Asset(NamedTuple):
 
 
 class Assets:
-    """Templates that a cloud assembly lists as assets."""
+    """Templates that a cloud assembly lists as assets, read when the first is asked for.
 
-    def __init__(self, assets: tuple[_Asset, ...] = ()) -> None:
-        self._assets = assets
+    Args:
+        template: Template whose asset manifest, metadata and assembly manifest stand beside it. By default
+            nothing is listed.
+    """
 
-    @classmethod
-    def beside(cls, template: Path) -> Assets:
-        """Return what is listed in the asset manifest, metadata and assembly manifest beside a template.
-
-        Raises:
-            UnusableInputError: If one of them is no JSON.
-        """
-        if not template.name.endswith(TEMPLATE):
-            return cls()
-        name = template.name.removesuffix(TEMPLATE)
-        return cls(
-            (
-                *_manifest_assets(template.with_name(f"{name}.assets.json")),
-                *_metadata_assets(template.with_name(f"{name}.metadata.json")),
-                *_assembly_assets(template.with_name(_ASSEMBLY)),
-            )
-        )
+    def __init__(self, template: Path | None = None) -> None:
+        self._template = template
+        self._listed: tuple[_Asset, ...] | None = None
 
     def named_in(self, url: Any) -> Path | None:
-        """Return the file that a ``TemplateURL``, as the template has it, names."""
+        """Return the file that a ``TemplateURL``, as the template has it, names.
+
+        Raises:
+            UnusableInputError: If a file that lists assets is no JSON.
+        """
+        if self._listed is None:
+            self._listed = tuple(_assets_beside(self._template))
         text = json.dumps(url, default=str)
-        for asset in self._assets:
+        for asset in self._listed:
             if is_file(asset.path) and any(name in text for name in asset.names):
                 return asset.path
         return None
@@ -98,6 +92,14 @@ def _template_of(resource: Mapping[str, Any], folder: Path, assets: Assets) -> P
         if isinstance(path, str) and path.strip() and is_file(folder / path):
             return folder / path
     return assets.named_in(url)
+
+
+def _assets_beside(template: Path | None) -> Iterator[_Asset]:
+    if template is not None and template.name.endswith(TEMPLATE):
+        name = template.name.removesuffix(TEMPLATE)
+        yield from _manifest_assets(template.with_name(f"{name}.assets.json"))
+        yield from _metadata_assets(template.with_name(f"{name}.metadata.json"))
+        yield from _assembly_assets(template.with_name(_ASSEMBLY))
 
 
 def _manifest_assets(manifest: Path) -> Iterator[_Asset]:

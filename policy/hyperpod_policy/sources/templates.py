@@ -116,7 +116,7 @@ class TemplateReader:
         Raises:
             UnusableInputError: If it is no template.
         """
-        return self._read(template, Assets.beside(template) if assets is None else assets, ())
+        return self._read(template, Assets(template) if assets is None else assets, ())
 
     def document(
         self, found: Decoded, *, file: str, folder: Path | None = None, assets: Assets | None = None
