@@ -22,7 +22,7 @@ class Item:
     Attributes:
         number: Its place on the page, from 1.
         finding: The finding.
-        subject: What it is about: the property, or the resource.
+        subject: The property it is about; empty for the whole resource.
         own_fix: How to mend it, where that differs from the others of its rule.
     """
 
@@ -155,7 +155,7 @@ def promises(report: Report, groups: Mapping[str, str]) -> tuple[list[Promise], 
         if label != "pass":
             for finding in members:
                 number += 1
-                subject = dotted(finding.path) if finding.path else finding.logical_id
+                subject = dotted(finding.path) if finding.path else ""
                 items.append(Item(number, finding, subject, "" if common else finding.fix))
         promise = Promise(
             rule_id=rule_id,

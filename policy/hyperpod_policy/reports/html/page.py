@@ -44,6 +44,7 @@ class _Drawn:
     network: Network
     plan: Markup
     ports: Markup
+    breadths: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +89,31 @@ def render(
     marks.add(report.open)
     networks, undrawn = _networks(sources.documents, marks)
     words = roads(trust_map)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            style=Markup(style),
-            script=Markup(script),
-            policy=_policy(style, script),
-            headline=count(report.findings) if report.verdicts else NOTHING_JUDGED,
-            report=report,
-            subject=subject,
-            version=version,
-            totals=totals(report),
-            reviewed=list(_reviewed(sources.documents, by_file)),
-            manifests=sources.manifests,
-            broken=broken,
-            kept=kept,
-            choices=choices(broken),
-            networks=networks,
-            undrawn=undrawn,
-            map=words,
-            drawing=Markup(_printable_lines(svg(trust_map))) if words is not None else "",
-            map_limits=trust_map.limits,
-        )
+    page = _environment().get_template("page.html")
+    return page.render(
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        headline=count(report.findings) if report.verdicts else NOTHING_JUDGED,
+        report=report,
+        subject=subject,
+        version=version,
+        totals=totals(report),
+        reviewed=list(_reviewed(sources.documents, by_file)),
+        manifests=sources.manifests,
+        broken=broken,
+        kept=kept,
+        choices=choices(broken),
+        networks=networks,
+        undrawn=undrawn,
+        map=words,
+        drawing=Markup(_printable_lines(svg(trust_map))) if words is not None else "",
+        map_limits=trust_map.limits,
     )
 
 
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
@@ -124,6 +122,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.filters["sentence"] = _sentence
+    return environment
+
+
+def _sentence(words: str) -> str:
+    """Begin with a capital, unless the first word is a name."""
+    first = words.partition(" ")[0]
+    return words[0].upper() + words[1:] if first.isalpha() and first.islower() else words
 
 
 def _shown(value: Any) -> Any:
@@ -174,9 +180,18 @@ def _networks(documents: Sequence[Document], marks: Marks) -> tuple[list[_Drawn]
                 network,
                 plan(network, marks, f"{name}-plan"),
                 ports(network, marks, f"{name}-ports"),
+                _breadths(network),
             )
         )
     return drawn, undrawn
+
+
+def _breadths(network: Network) -> frozenset[str]:
+    """Return the kinds of arrows that a drawing has, those to very many drawn as those to everybody."""
+    found = {"world" if one.breadth == "wide" else one.breadth for one in network.admissions}
+    return frozenset(
+        found | ({"unknown"} if any(not one.is_certain for one in network.admissions) else set())
+    )
 
 
 def _reviewed(

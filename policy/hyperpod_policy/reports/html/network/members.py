@@ -158,7 +158,9 @@ def _others(template: Template) -> Iterator[Member]:
                 yield Member(
                     kind=kind,
                     title=named(resource),
-                    details=() if kind == "NAT gateway" else (resource_type.removeprefix("AWS::"),),
+                    details=()
+                    if kind in ("NAT gateway", "function")
+                    else (resource_type.removeprefix("AWS::"),),
                     subnets=places,
                     groups=_values(resource.get(*guards)) if guards else (),
                     spots=(spot(resource),),

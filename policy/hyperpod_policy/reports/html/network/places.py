@@ -23,8 +23,8 @@ from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, frozen, same, single
 
 _WAYS: Final = {
-    "NatGatewayId": "out through a NAT gateway",
-    "EgressOnlyInternetGatewayId": "out through an egress-only gateway",
+    "NatGatewayId": "out by NAT gateway",
+    "EgressOnlyInternetGatewayId": "out by egress-only gateway",
     "TransitGatewayId": "to a transit gateway",
     "VpcPeeringConnectionId": "to a peered VPC",
     "NetworkInterfaceId": "to a network interface",

@@ -24,7 +24,7 @@ _ZONE_HEAD: Final = 26.0
 _VPC_HEAD: Final = 30.0
 _MARGIN: Final = 2.0
 _BADGE: Final = 9.0
-_TALLEST: Final = 5
+_TALLEST: Final = 3
 """Cards that stand on each other in a subnet before there is a second column."""
 
 
@@ -150,13 +150,13 @@ def _subnet(
         for part, is_so in (("subnet", True), ("public", subnet.is_public), ("outside", not subnet.is_made))
         if is_so
     )
-    heading = f"{subnet.label}  {subnet.addresses}".strip()
+    below = ", ".join(part for part in (subnet.addresses, subnet.way_out) if part)
     room = width - 2 * _PAD
     return [
         svg.element("rect", x=x, y=y, width=width, height=height, rx=8, class_=style),
-        svg.text(heading, x + _PAD, y + 18, style="strong", room=room, letter=svg.BOLD),
+        svg.text(subnet.label, x + _PAD, y + 18, style="strong", room=room, letter=svg.BOLD),
         svg.text(
-            subnet.way_out,
+            below,
             x + _PAD,
             y + 34,
             style="sub warn" if subnet.is_public else "sub",

@@ -32,8 +32,6 @@ class _Target:
 
     @property
     def closing(self) -> str:
-        if not self.group.is_known:
-            return "and whom its rules outside the templates admit"
         return "" if self.rows else "admits nobody"
 
     @property
@@ -166,7 +164,7 @@ def _drawn(target: _Target, marks: Marks, x: float, y: float) -> Markup:
                 target.closing,
                 _PAD,
                 _HEAD + _ROW * (len(rows) + 0.5) + 2,
-                style="sub" if not group.is_known else "closed",
+                style="closed",
                 room=room,
             )
         )

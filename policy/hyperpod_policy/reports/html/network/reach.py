@@ -20,6 +20,11 @@ from hyperpod_policy.values import Reference, Unresolved, frozen, same
 _NOWHERE: Final = "255.255.255.255/32"
 """What the CDK writes where a group must have a rule and let nothing pass."""
 
+_OUTSIDE: Final = Source(
+    ("outside",), "whoever else is admitted", "by rules that are not in the templates", None, "unknown"
+)
+"""Stands for whoever the rules of a group admit that the templates do not make."""
+
 _BREADTHS: Final[tuple[Breadth, ...]] = ("world", "wide", "unknown", "addresses", "group", "self")
 
 
@@ -99,6 +104,9 @@ def admissions(
             breadth = _breadth(rule, group.key)
             certain = belongs is True and breadth != "unknown" and not isinstance(rule.protocol, Unresolved)
             found.setdefault((source.key, group.key, breadth, certain), []).append(_traffic(rule))
+        if not group.is_known:
+            sources.setdefault(_OUTSIDE.key, _OUTSIDE)
+            found[_OUTSIDE.key, group.key, "unknown", False] = ["traffic"]
     merged = tuple(
         Admission(source, target, together(traffic), breadth, certain)
         for (source, target, breadth, certain), traffic in found.items()
