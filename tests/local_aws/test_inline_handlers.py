@@ -83,9 +83,9 @@ def test_handler_gets_the_event_of_cloudformation_and_is_its_role(root: Session)
     assert (event["RequestType"], event["PhysicalResourceId"]) == ("Update", "one")
     assert event["OldResourceProperties"]["Count"] == "2"
     assert event["ResourceProperties"]["Count"] == "3"
-    delete(root, changed)
-    with pytest.raises(ResourceFailure, match="physical id two instead of one"):
-        update(root, changed, **{**made.properties, "Id": "two"})
+    replaced = update(root, changed, **{**made.properties, "Id": "two"})
+    assert replaced.physical_id == "two"
+    delete(root, replaced)
 
 
 def test_other_handler_is_another_resource(root: Session) -> None:
