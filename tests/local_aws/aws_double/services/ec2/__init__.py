@@ -1,6 +1,6 @@
 """EC2 of the double: moto's, made to refuse what EC2 refuses and to keep what moto drops."""
 
-from aws_double.services.ec2 import (
+from . import (
     endpoints,
     flow_logs,
     gateways,
