@@ -242,7 +242,7 @@ class _Builder:
                 if _NUMBER_IN_BASE_60 in text:
                     return text
                 return self._number(kind, node)
-        except (KeyError, ValueError) as error:
+        except (LookupError, ValueError) as error:
             raise self._refusal(node, f"{text[:40]!r} is no {kind}; put text in quotes") from error
         if tag == _MERGE:
             return text

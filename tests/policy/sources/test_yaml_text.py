@@ -74,6 +74,8 @@ def test_yaml_is_decoded_as_cloudformation_reads_it(text, expected):
         ("a: !<tag:example.com,2000:x> {}", 1, "is a tag of another tool"),
         ("a: !!int x", 1, "'x' is no int"),
         ("a: !!bool x", 1, "'x' is no bool"),
+        ("a: !!int ''", 1, "'' is no int"),
+        ("a: !!float '_'", 1, "'_' is no float"),
         ("? [a]\n: b", 1, "a key must be plain text"),
         ("<<: 3", 1, "'<<' merges mappings only"),
         ('"\\ud800": 1', 1, "cannot be read as YAML"),
