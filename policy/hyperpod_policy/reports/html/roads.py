@@ -10,6 +10,9 @@ from hyperpod_model.faults import dotted
 from hyperpod_policy.trust_map.model import CERTAINTIES, Certainty, Evidence, Node, Step, TrustMap, Way
 from hyperpod_policy.trust_map.text import words_of
 
+_SHOWN: Final = 4
+"""Actions of a step that are shown at once."""
+
 MEANINGS: Final[dict[Certainty, str]] = {
     "yes": "the templates let it, and nothing in them refuses it",
     "undetermined": "depends on what is not in the templates, or is known at deployment only",
@@ -23,13 +26,15 @@ class Stage:
 
     Attributes:
         words: What it is, such as ``may write checkpoint bucket B``.
-        actions: IAM actions or traffic.
+        actions: IAM actions or traffic; none where they were named before.
+        more: Further ones, which are of less interest.
         statements: Numbers of the statements that let it, or refuse it.
         remarks: What else to know.
     """
 
     words: str
     actions: str
+    more: tuple[str, ...]
     statements: tuple[int, ...]
     remarks: tuple[str, ...]
 
@@ -101,23 +106,26 @@ class Roads:
 
 
 @dataclass(slots=True)
-class _Numbers:
-    of: dict[Evidence, int] = field(default_factory=dict)
+class _Told:
+    """What was said already: steps in full, and the numbers of what lets them."""
 
-    def __call__(self, evidence: Evidence) -> int:
-        return self.of.setdefault(evidence, len(self.of) + 1)
+    steps: set[Step] = field(default_factory=set)
+    numbers: dict[Evidence, int] = field(default_factory=dict)
+
+    def number(self, evidence: Evidence) -> int:
+        return self.numbers.setdefault(evidence, len(self.numbers) + 1)
 
 
 def roads(trust_map: TrustMap) -> Roads | None:
     """Tell a trust map in words; ``None`` if it is empty."""
     if not trust_map.ways:
         return None
-    numbers = _Numbers()
+    told = _Told()
     names = dict.fromkeys(way.principal for way in trust_map.ways)
-    travellers = tuple(_traveller(trust_map, trust_map.nodes[name], numbers) for name in names)
+    travellers = tuple(_traveller(trust_map, trust_map.nodes[name], told) for name in names)
     return Roads(
         travellers=travellers,
-        statements=tuple(_statement(evidence, number) for evidence, number in numbers.of.items()),
+        statements=tuple(_statement(evidence, number) for evidence, number in told.numbers.items()),
         targets=tuple((node.words, node.effect) for node in trust_map.nodes.values() if node.effect),
         counts=tuple(
             (certainty, sum(way.certainty == certainty for way in trust_map.ways), MEANINGS[certainty])
@@ -126,28 +134,31 @@ def roads(trust_map: TrustMap) -> Roads | None:
     )
 
 
-def _traveller(trust_map: TrustMap, node: Node, numbers: _Numbers) -> Traveller:
-    found = tuple(_road(trust_map, way, numbers) for way in trust_map.ways if way.principal == node.id)
+def _traveller(trust_map: TrustMap, node: Node, told: _Told) -> Traveller:
+    found = tuple(_road(trust_map, way, told) for way in trust_map.ways if way.principal == node.id)
     surest = min((road.certainty for road in found), key=CERTAINTIES.index)
     return Traveller(node.words, node.note, surest, found)
 
 
-def _road(trust_map: TrustMap, way: Way, numbers: _Numbers) -> Road:
-    stages = tuple(_stage(trust_map, step, way, numbers) for step in way.steps)
+def _road(trust_map: TrustMap, way: Way, told: _Told) -> Road:
+    stages = tuple(_stage(trust_map, step, way, told) for step in way.steps)
     return Road(way.certainty, trust_map.nodes[way.target].words, stages)
 
 
-def _stage(trust_map: TrustMap, step: Step, way: Way, numbers: _Numbers) -> Stage:
+def _stage(trust_map: TrustMap, step: Step, way: Way, told: _Told) -> Stage:
     denied = way.certainty == "no"
     said = f"{words_of(step, denied)} {trust_map.nodes[step.target].words}"
     if denied:
         said = f"may not {said}"
     elif step.certainty == "undetermined" and len(way.steps) > 1:
         said = f"perhaps {said}"
+    actions = () if step in told.steps else step.actions
+    told.steps.add(step)
     return Stage(
         words=said,
-        actions=", ".join(step.actions),
-        statements=tuple(dict.fromkeys(numbers(evidence) for evidence in step.evidence)),
+        actions=", ".join(actions[:_SHOWN]),
+        more=actions[_SHOWN:],
+        statements=tuple(dict.fromkeys(told.number(evidence) for evidence in step.evidence)),
         remarks=tuple(_remarks(step)),
     )
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from hyperpod_policy.report import LABELS, Finding, count, tally
 from hyperpod_policy.reports.html.network.model import Spot
-from hyperpod_policy.reports.html.network.svg import SMALL, element
+from hyperpod_policy.reports.html.network.svg import SMALL_BOLD, element
 
 HEIGHT: Final = 16.0
 
@@ -51,7 +51,7 @@ def mark(findings: list[Finding], right: float, top: float) -> Markup:
     numbers = tally(findings)
     worst = next(label for label in LABELS if numbers[label])
     words = count([finding for finding in findings if finding.label == worst])
-    width = len(words) * SMALL + 12
+    width = len(words) * SMALL_BOLD + 12
     return element(
         "g",
         element("title", count(findings)),

@@ -17,7 +17,7 @@ from hyperpod_policy.networks import (
     zone_of,
 )
 from hyperpod_policy.reports.html.network.members import spot
-from hyperpod_policy.reports.html.network.model import Member, Subnet, Vpc, Zone
+from hyperpod_policy.reports.html.network.model import Member, Spot, Subnet, Vpc, Zone
 from hyperpod_policy.reports.html.network.words import listed, named, spoken, zone_label
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, frozen, same, single
@@ -101,8 +101,14 @@ def _subnet(template: Template, key: Hashable, made: Resource | None) -> Subnet:
         is_public=is_public,
         access_list=_access_list(template, made),
         is_made=True,
-        spots=(spot(made),),
+        spots=(spot(made), *_routes(template, made)),
     )
+
+
+def _routes(template: Template, subnet: Resource) -> Iterator[Spot]:
+    for table in route_tables(template, subnet):
+        for route in routes(template, table):
+            yield spot(route)
 
 
 def _addresses(subnet: Resource) -> str:

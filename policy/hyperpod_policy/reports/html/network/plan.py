@@ -24,6 +24,9 @@ _ZONE_HEAD: Final = 26.0
 _VPC_HEAD: Final = 30.0
 _MARGIN: Final = 2.0
 _BADGE: Final = 9.0
+_WIDEST: Final = 4
+"""Columns of cards that fit on a page."""
+
 _TALLEST: Final = 3
 """Cards that stand on each other in a subnet before there is a second column."""
 
@@ -129,7 +132,7 @@ def _zone(
 
 
 def _columns(network: Network, subnet: Subnet) -> int:
-    return max(-(-len(network.members_in(subnet)) // _TALLEST), 1)
+    return min(max(-(-len(network.members_in(subnet)) // _TALLEST), 1), _WIDEST)
 
 
 def _subnet(

@@ -117,15 +117,18 @@ def _settled(sources: Sequence[Source], row_y: dict[Admission, float]) -> dict[H
 def _edge(row: Admission, from_y: float, y: float, right: float) -> Markup:
     x, end = _MARGIN + _LEFT, right - 8
     half = (end - x) / 2
-    style = f"{row.breadth}{'' if row.is_certain else ' unclear'}"
     return svg.element(
         "g",
         svg.element(
             "path", d=f"M{x:g} {from_y:g}C{x + half:g} {from_y:g} {end - half:g} {y:g} {end:g} {y:g}"
         ),
         svg.element("path", d=f"M{right:g} {y:g}l-9 -4.5v9z", class_="tip"),
-        class_=f"way {style}",
+        class_=_style("way", row),
     )
+
+
+def _style(what: str, row: Admission) -> str:
+    return f"{what} {row.breadth}" if row.is_certain else f"{what} {row.breadth} unclear"
 
 
 def _source(source: Source, y: float) -> Markup:
@@ -153,7 +156,7 @@ def _drawn(target: _Target, marks: Marks, x: float, y: float) -> Markup:
             row.traffic,
             _PAD,
             _HEAD + _ROW * (number + 0.5) + 2,
-            style=f"traffic {row.breadth}",
+            style=_style("traffic", row),
             room=room,
         )
         for number, row in enumerate(target.rows)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hyperpod_policy.reports.html.network.members import spot
-from hyperpod_policy.reports.html.network.model import Admission, Breadth, Group, Member, Source, Spot
+from hyperpod_policy.reports.html.network.model import Admission, Breadth, Group, Member, Source, Spot, Vpc
 from hyperpod_policy.reports.html.network.words import listed, named, spoken
 from hyperpod_policy.security_groups import (
     SECURITY_GROUP,
@@ -84,14 +84,18 @@ def _peer_words(rule: SecurityGroupRule, own: Hashable) -> str:
 
 
 def admissions(
-    template: Template, groups: Sequence[Group]
+    template: Template, groups: Sequence[Group], vpcs: Sequence[Vpc]
 ) -> tuple[tuple[Source, ...], tuple[Admission, ...]]:
     """Return whom groups admit, and to what.
 
     Args:
         template: Template under review.
         groups: The groups.
+        vpcs: Where their members stand.
     """
+    subnets = {
+        subnet.addresses: subnet.label for vpc in vpcs for zone in vpc.zones for subnet in zone.subnets
+    }
     numbers = {group.key: group for group in groups}
     sources: dict[Hashable, Source] = {}
     found: dict[tuple[Hashable, Hashable, Breadth, bool], list[str]] = {}
@@ -99,14 +103,14 @@ def admissions(
         for rule, belongs in rules_of(template, group.key, "ingress"):
             if rule.peer == _NOWHERE:
                 continue
-            source = _source(template, rule, numbers)
+            source = _source(template, rule, numbers, subnets)
             sources.setdefault(source.key, source)
             breadth = _breadth(rule, group.key)
             certain = belongs is True and breadth != "unknown" and not isinstance(rule.protocol, Unresolved)
             found.setdefault((source.key, group.key, breadth, certain), []).append(_traffic(rule))
         if not group.is_known:
             sources.setdefault(_OUTSIDE.key, _OUTSIDE)
-            found[_OUTSIDE.key, group.key, "unknown", False] = ["traffic"]
+            found[_OUTSIDE.key, group.key, "unknown", False] = ["traffic that cannot be told"]
     merged = tuple(
         Admission(source, target, together(traffic), breadth, certain)
         for (source, target, breadth, certain), traffic in found.items()
@@ -115,7 +119,9 @@ def admissions(
     return tuple(sources.values()), tuple(ranked)
 
 
-def _source(template: Template, rule: SecurityGroupRule, numbers: dict[Hashable, Group]) -> Source:
+def _source(
+    template: Template, rule: SecurityGroupRule, numbers: Mapping[Hashable, Group], subnets: Mapping[str, str]
+) -> Source:
     peer = frozen(rule.peer)
     if rule.peer_kind == "group":
         group = numbers.get(peer)
@@ -129,7 +135,9 @@ def _source(template: Template, rule: SecurityGroupRule, numbers: dict[Hashable,
     if rule.open_to_the_world:
         return Source(("range", peer), "everybody", spoken(peer), None, "world")
     breadth: Breadth = "wide" if rule.open_to_many else "addresses"
-    return Source(("range", peer), spoken(peer), "addresses", None, breadth)
+    label = spoken(peer)
+    detail = f"addresses of {subnets[label]}" if label in subnets else "addresses"
+    return Source(("range", peer), label, detail, None, breadth)
 
 
 def _breadth(rule: SecurityGroupRule, own: Any) -> Breadth:

@@ -31,7 +31,7 @@ def network_of(documents: Sequence[Document]) -> Network | None:
     drawn = {subnet.key for vpc in vpcs for zone in vpc.zones for subnet in zone.subnets}
     inside = tuple(member for member in found if drawn.intersection(member.subnets) or member.kind == "nodes")
     groups = guards(template, inside)
-    sources, admitted = admissions(template, groups)
+    sources, admitted = admissions(template, groups, vpcs)
     return Network(vpcs, inside, groups, sources, admitted, tuple(_notes(template)))
 
 

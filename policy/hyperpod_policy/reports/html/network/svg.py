@@ -16,6 +16,8 @@ BOLD: Final = 7.7
 SMALL: Final = 6.3
 """Of 11 pixels."""
 
+SMALL_BOLD: Final = 7.0
+
 
 def element(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """Write an element.
