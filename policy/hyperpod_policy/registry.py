@@ -77,6 +77,7 @@ from hyperpod_policy.rules.storage import (
     lustre_zone,
     script_expiry,
 )
+from hyperpod_policy.rules.watch import alarm_actions, budget, health_events, log_retention
 from hyperpod_policy.update import UpdateRule
 from hyperpod_policy.updates import (
     autoscaling_role,
@@ -159,6 +160,12 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         control_plane_logs.RULE,
         node_traffic.RULE,
         training_operator_tag.RULE,
+    ),
+    "watch": (
+        health_events.RULE,
+        alarm_actions.RULE,
+        budget.RULE,
+        log_retention.RULE,
     ),
 }
 """All rules by the concern they serve, which is the folder they stand in."""

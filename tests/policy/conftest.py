@@ -224,7 +224,7 @@ def _network() -> dict[str, Any]:
         },
         "FlowLogGroup": {
             "Type": "AWS::Logs::LogGroup",
-            "Properties": {"KmsKeyId": att("FlowLogKey")},
+            "Properties": {"KmsKeyId": att("FlowLogKey"), "RetentionInDays": 365},
         },
         "FlowLogKey": {
             "Type": "AWS::KMS::Key",
@@ -439,7 +439,65 @@ def _cluster() -> dict[str, Any]:
     }
 
 
-_COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster()}}
+def _watch() -> dict[str, Any]:
+    """Return what tells people: events, an alarm and a budget, through an encrypted topic."""
+    services = ["events.amazonaws.com", "cloudwatch.amazonaws.com", "budgets.amazonaws.com"]
+
+    def allow(*actions: str) -> dict[str, Any]:
+        return {
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Principal": {"Service": list(services)},
+                    "Action": list(actions),
+                    "Resource": "*",
+                    "Condition": {"StringEquals": {"aws:SourceAccount": ref("AWS::AccountId")}},
+                }
+            ]
+        }
+
+    topic = ref("Topic")
+    return {
+        "TopicKey": {
+            "Type": "AWS::KMS::Key",
+            "Properties": {
+                "EnableKeyRotation": True,
+                "KeyPolicy": allow("kms:Decrypt", "kms:GenerateDataKey*"),
+            },
+        },
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"KmsMasterKeyId": ref("TopicKey")}},
+        "TopicPolicy": {
+            "Type": "AWS::SNS::TopicPolicy",
+            "Properties": {"Topics": [topic], "PolicyDocument": allow("sns:Publish")},
+        },
+        "Subscription": {
+            "Type": "AWS::SNS::Subscription",
+            "Properties": {"TopicArn": topic, "Protocol": "email", "Endpoint": "training@example.com"},
+        },
+        "HealthRule": {
+            "Type": "AWS::Events::Rule",
+            "Properties": {
+                "EventPattern": {
+                    "source": ["aws.sagemaker"],
+                    "detail-type": ["SageMaker HyperPod Cluster Node Health Event"],
+                    "resources": [ref("Cluster")],
+                },
+                "Targets": [{"Id": "topic", "Arn": topic}],
+            },
+        },
+        "Alarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"AlarmActions": [topic]}},
+        "Budget": {
+            "Type": "AWS::Budgets::Budget",
+            "Properties": {
+                "NotificationsWithSubscribers": [
+                    {"Subscribers": [{"SubscriptionType": "SNS", "Address": topic}]}
+                ]
+            },
+        },
+    }
+
+
+_COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster(), **_watch()}}
 
 
 def _control_plane() -> dict[str, Any]:

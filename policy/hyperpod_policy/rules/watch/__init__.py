@@ -1,0 +1,1 @@
+"""Rules about a cluster that somebody watches."""

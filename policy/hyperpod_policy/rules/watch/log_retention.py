@@ -1,0 +1,52 @@
+"""Logs are kept for as long as somebody asks about them, and no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hyperpod_policy.clusters import clusters
+from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Template
+from hyperpod_policy.values import Unresolved, integer
+
+_LOG_GROUP: Final = "AWS::Logs::LogGroup"
+_RETENTION: Final = "RetentionInDays"
+
+LEAST_DAYS: Final = 30
+"""A judgement, no fact of AWS: a run lasts for weeks, and what broke it is asked about afterwards."""
+
+_ALLOWED: Final = f"{LEAST_DAYS} days or more, with an end"
+
+
+def check(template: Template) -> Iterator[Verdict]:
+    """Judge each log group of a template with a cluster."""
+    if not clusters(template):
+        return
+    for group in template.of_type(_LOG_GROUP):
+        value = group.get(_RETENTION)
+        days = integer(value)
+        if value is None:
+            yield failed(group, _RETENTION, found="is not set, so the log never expires", allowed=_ALLOWED)
+        elif days is None:
+            found = f"is {value}"
+            answer = undetermined if isinstance(value, Unresolved) else failed
+            yield answer(group, _RETENTION, found=found, allowed=_ALLOWED)
+        elif days < LEAST_DAYS:
+            yield failed(group, _RETENTION, found=f"is {days}", allowed=_ALLOWED)
+        else:
+            yield passed(group, _RETENTION)
+
+
+RULE = Rule(
+    id="LogRetention",
+    title="logs are kept for as long as somebody asks about them, and no longer",
+    severity="advice",
+    why=(
+        "A log that expires within days is gone when a run of weeks is looked into. One without an end is "
+        "paid for as long as the account lives, and keeps what should have been deleted."
+    ),
+    fix="set RetentionInDays of the log group",
+    source="CloudWatch Logs user guide, change log data retention",
+    check=check,
+)

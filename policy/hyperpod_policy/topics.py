@@ -1,0 +1,186 @@
+"""SNS topics, and whether what a service publishes to them reaches somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperpod_model.catalog.notifications import (
+    ADMITTED_BY_DEFAULT_POLICY,
+    KEY_ACTIONS,
+    MANAGED_KEY,
+    PUBLISH_ACTION,
+)
+from hyperpod_model.faults import FaultPath
+from hyperpod_policy.iam.conditions import holds
+from hyperpod_policy.iam.evaluation import Request, refused
+from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.keys import KEY_POLICY, key_named
+from hyperpod_policy.privileges import covers
+from hyperpod_policy.template import Resource, Template
+from hyperpod_policy.values import Pseudo, Text, Unresolved, elements, same
+
+TOPIC: Final = "AWS::SNS::Topic"
+
+_KEY: Final = "KmsMasterKeyId"
+_POLICIES: Final = ("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy")
+_DOCUMENT: Final = "PolicyDocument"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something between a service and whoever reads a topic.
+
+    Attributes:
+        resource: What would have to change.
+        path: The property of it.
+        words: What is there.
+        certain: Whether it certainly is in the way; otherwise only deployment can tell.
+    """
+
+    resource: Resource
+    path: FaultPath
+    words: str
+    certain: bool = True
+
+
+def topic_named(template: Template, value: Any) -> Resource | None:
+    """Return the topic of the template that a value means, by reference or by an ARN with its name."""
+    found = template.resource(value, TOPIC)
+    if found is not None:
+        return found
+    last = value.parts[-1] if isinstance(value, Text) else value
+    name = last.rpartition(":")[2] if isinstance(last, str) and ":" in last else None
+    if not name:
+        return None
+    return next((topic for topic in template.of_type(TOPIC) if topic.get("TopicName") == name), None)
+
+
+def obstacles(template: Template, topic: Resource, service: str, *, source: Any = None) -> list[Obstacle]:
+    """Return what keeps messages of a service from reaching somebody through a topic.
+
+    Args:
+        template: Template under review.
+        topic: A topic of the template.
+        service: Service principal that publishes, such as ``events.amazonaws.com``.
+        source: ARN on whose behalf it publishes. By default whatever a policy asks for.
+    """
+    context = _context(source)
+    return [
+        *_policy(template, topic, service, context),
+        *_encryption(template, topic, service, context),
+        *_subscriptions(template, topic),
+    ]
+
+
+def _context(source: Any) -> dict[str, Any]:
+    account = Pseudo("AWS::AccountId")
+    found: dict[str, Any] = {
+        "aws:sourceaccount": account,
+        "aws:sourceowner": account,
+        "aws:securetransport": "true",
+    }
+    return found if source is None else {**found, "aws:sourcearn": source}
+
+
+def _policy(
+    template: Template, topic: Resource, service: str, context: Mapping[str, Any]
+) -> Iterator[Obstacle]:
+    holders = [
+        policy
+        for policy in template.of_type(*_POLICIES)
+        if any(
+            topic_named(template, value) is topic
+            for member in ("Topics", "TopicArn")
+            for value in elements(policy.get(member))[0]
+        )
+    ]
+    if not holders:
+        if service not in ADMITTED_BY_DEFAULT_POLICY:
+            yield Obstacle(topic, (), f"has no topic policy, so {service} may not publish")
+        return
+    found = [statement for holder in holders for statement in statements_of(holder, _DOCUMENT)]
+    statements = [statement for statement in found if isinstance(statement, Statement)]
+    unclear = len(statements) < len(found)
+    allowed = _allowed(statements, service, PUBLISH_ACTION, context)
+    if allowed is not True:
+        yield Obstacle(
+            holders[0],
+            (_DOCUMENT,),
+            f"does not let {service} {PUBLISH_ACTION} to {topic.logical_id}",
+            certain=allowed is False and not unclear,
+        )
+    elif refused(statements, Request(PUBLISH_ACTION, topic.ref, context=context)):
+        yield Obstacle(
+            holders[0], (_DOCUMENT,), f"denies {PUBLISH_ACTION} to {topic.logical_id} to {service} as well"
+        )
+
+
+def _encryption(
+    template: Template, topic: Resource, service: str, context: Mapping[str, Any]
+) -> Iterator[Obstacle]:
+    value = topic.get(_KEY)
+    if value is None:
+        return
+    if isinstance(value, str) and value.endswith(MANAGED_KEY):
+        yield Obstacle(
+            topic, (_KEY,), f"is {MANAGED_KEY}, with which {service} cannot publish and whose policy is AWS's"
+        )
+        return
+    key = key_named(template, value)
+    if key is None:
+        words = f"is {value}, which is not in this template, and may not admit {service}"
+        yield Obstacle(topic, (_KEY,), words, certain=False)
+        return
+    found = [*statements_of(key, KEY_POLICY)]
+    statements = [statement for statement in found if isinstance(statement, Statement)]
+    answers = {action: _allowed(statements, service, action, context) for action in KEY_ACTIONS}
+    missing = [action for action, answer in answers.items() if answer is not True]
+    if missing:
+        certain = len(statements) == len(found) and any(answers[action] is False for action in missing)
+        words = f"does not let {service} {' and '.join(missing)}, so nothing reaches topic {topic.logical_id}"
+        yield Obstacle(key, (KEY_POLICY,), words, certain=certain)
+
+
+def _subscriptions(template: Template, topic: Resource) -> Iterator[Obstacle]:
+    inline, complete = elements(topic.get("Subscription"))
+    if inline:
+        return
+    own = [
+        subscription
+        for subscription in template.of_type("AWS::SNS::Subscription")
+        if topic_named(template, subscription.get("TopicArn")) is topic
+    ]
+    if not own:
+        yield Obstacle(topic, (), "has no subscription, so nobody reads it", certain=complete)
+
+
+def _allowed(
+    statements: Sequence[Statement], service: str, action: str, context: Mapping[str, Any]
+) -> bool | None:
+    """Whether some statement allows a service an action, whatever it is that only the service can tell."""
+    answers: set[bool | None] = set()
+    for statement in statements:
+        if statement.effect != "Allow" or not covers(statement, action):
+            continue
+        means = _means(statement, service)
+        if means is not False:
+            kept = holds(statement.conditions, context, free=True)
+            answers.add(False if kept is False else (True if means and kept else None))
+    return True if True in answers else (None if None in answers else False)
+
+
+def _means(statement: Statement, service: str) -> bool | None:
+    if statement.not_principal:
+        return None
+    unclear = False
+    for kind, value in statement.principals:
+        if value == "*" and kind in ("*", "AWS"):
+            return True
+        if kind == "Service":
+            equal = same(value, service)
+            if equal:
+                return True
+            unclear = unclear or (equal is None and isinstance(value, Unresolved))
+    return None if unclear else False

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+
+ID = "AlarmActions"
+
+
+def _alarm(template):
+    return template["Resources"]["Alarm"]["Properties"]
+
+
+def test_an_alarm_that_tells_somebody_complies(judge, template):
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize("kind", ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"AlarmActions": []}, "names no action"),
+        ({"AlarmActions": None}, "names no action"),
+        ({"ActionsEnabled": False}, "is false, so its actions never run"),
+        ({"ActionsEnabled": "false"}, "is false, so its actions never run"),
+    ],
+    ids=["none", "absent", "disabled", "disabled-as-text"],
+)
+def test_a_silent_alarm_fails(judge, template, kind, change, words):
+    template["Resources"]["Alarm"]["Type"] = kind
+    _alarm(template).update(change)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.severity) == ("Alarm", "advice")
+    assert words in finding.message
+
+
+def test_a_topic_that_carries_nothing_fails(judge, template, obstacle):
+    change, words = obstacle
+    change(template["Resources"])
+    (finding,) = judge(ID, template).failures
+    assert words in finding.message
+
+
+def test_a_topic_with_its_default_policy_complies(judge, template):
+    """It admits the account's own alarms."""
+    del template["Resources"]["TopicPolicy"]
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_other_ways_of_the_same_comply(judge, template, benign):
+    benign(template["Resources"])
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_what_deployment_alone_can_tell_is_undetermined(judge, template, unclear):
+    unclear(template["Resources"])
+    assert judge(ID, template).failures == ()
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "arn:aws:sns:us-west-2:111122223333:others",
+        {"Fn::Sub": "arn:aws:automate:${AWS::Region}:ec2:recover"},
+        {"Fn::ImportValue": "topic"},
+    ],
+    ids=["topic", "recovery", "import"],
+)
+def test_an_action_elsewhere_complies(judge, template, action):
+    _alarm(template)["AlarmActions"] = [action]
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize("member", ["AlarmActions", "ActionsEnabled"])
+def test_an_unresolved_value_is_undetermined(judge, template, member):
+    template["Parameters"] = {"Value": {"Type": "CommaDelimitedList"}}
+    _alarm(template)[member] = {"Ref": "Value"}
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"Fn::Sub": "ALARM(${Alarm})"},
+        {"Fn::Join": ["", ['ALARM("', {"Ref": "Alarm"}, '") OR ALARM("other")']]},
+        'ALARM("xid") AND NOT OK(other)',
+    ],
+    ids=["sub", "join", "name"],
+)
+def test_an_alarm_that_a_composite_one_reads_needs_no_action(judge, template, rule):
+    _alarm(template).update(AlarmActions=[], AlarmName="xid")
+    template["Resources"]["Composite"] = {
+        "Type": "AWS::CloudWatch::CompositeAlarm",
+        "Properties": {"AlarmRule": rule, "AlarmActions": [{"Ref": "Topic"}]},
+    }
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize("name", [{"Ref": "Alarm"}, "xid"], ids=["reference", "name"])
+def test_an_alarm_that_rolls_updates_back_needs_no_action(judge, template, name):
+    _alarm(template).update(AlarmActions=[], AlarmName="xid")
+    group = template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][0]
+    group["ScheduledUpdateConfig"] = {
+        "DeploymentConfig": {"AutoRollbackConfiguration": [{"AlarmName": name}]}
+    }
+    assert judge(ID, template).findings == ()
+
+
+def test_both_branches_are_judged(judge, template):
+    template["Conditions"] = {"Quiet": {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-east-1"]}}
+    _alarm(template)["ActionsEnabled"] = {"Fn::If": ["Quiet", False, True]}
+    (finding,) = judge(ID, template).failures
+    assert finding.when == "condition Quiet is true"
+
+
+def test_templates_without_alarm_or_cluster_have_no_verdicts(judge, template):
+    alarm = template["Resources"].pop("Alarm")
+    assert judge(ID, template).verdicts == ()
+    template["Resources"]["Alarm"] = alarm
+    del template["Resources"]["Cluster"]
+    assert judge(ID, template).verdicts == ()
