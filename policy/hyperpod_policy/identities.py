@@ -59,18 +59,32 @@ class Permissions:
 
 
 def role_of(template: Template, value: Any) -> Resource | None:
-    """Return the role whose ARN a value is, if the template makes it."""
+    """Return the role whose ARN a value is, if the template makes it; an ARN may be put together of its name."""
     if isinstance(value, Reference) and value.attribute == "Arn":
         return template.resource(value, ROLE)
     spelled = template.spelled(value)
     if isinstance(spelled, str | Text):
         rest = _without_partition(spelled)
         for role in template.of_type(ROLE):
-            if "RoleName" in role.properties and same(
-                _without_partition(template.spelled(arn_of(role))), rest
-            ):
+            if same(_without_partition(_written_arn(role)), rest):
                 return role
     return None
+
+
+def _written_arn(role: Resource) -> Any:
+    """Return the ARN of a role as one puts it together of account, path and name."""
+    account = role.document.account
+    return concatenated(
+        (
+            "arn:",
+            Pseudo("AWS::Partition"),
+            ":iam::",
+            Pseudo("AWS::AccountId") if account is None else account,
+            ":role",
+            role.get("Path", default="/"),
+            role.get("RoleName", default=role.ref),
+        )
+    )
 
 
 def _without_partition(arn: Any) -> Any:

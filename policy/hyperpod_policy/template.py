@@ -264,6 +264,8 @@ class Template:
             return value
         if found.type == "AWS::S3::Bucket" and value.attribute == "Ref":
             return found.get("BucketName", default=value)
+        if found.type == "AWS::IAM::Role" and value.attribute == "Ref":
+            return found.get("RoleName", default=value)
         if found.type == "AWS::IAM::Role" and value.attribute == "Arn" and "RoleName" in found.properties:
             account = found.document.account
             return concatenated(
@@ -578,11 +580,13 @@ class Template:
     # Dependencies
 
     def named_by(self, scope: _Scope, raw: Mapping[str, Any]) -> frozenset[str]:
-        """Return the keys of what a resource depends on, both branches of ``Fn::If`` included."""
+        """Return the keys of what a resource depends on, both branches of ``Fn::If`` included.
+
+        A nested stack begins when all is there that the stack's own resource names, whole stacks included.
+        """
         memo = f"{scope.key} {id(raw)}"
         if memo not in self._named:
-            names: set[str] = set()
-            names.update(_depends_on(raw))
+            names: set[str] = set(_depends_on(raw))
             _collect_names(raw.get("Properties"), names)
             keys: set[str] = set()
             for name in names:
@@ -590,19 +594,8 @@ class Template:
                 if key in self._resources:
                     keys.add(key)
                     keys.update(self._inside(key))
-                elif (
-                    name in scope.section("Parameters")
-                    and scope.parent is not None
-                    and scope.stack is not None
-                ):
-                    above: set[str] = set()
-                    _collect_names(_passed(scope.stack).get(name), above)
-                    keys.update(scope.parent.key + item for item in above)
             if scope.parent is not None and scope.stack is not None:
-                for name in _depends_on(scope.stack):
-                    key = scope.parent.key + name
-                    keys.add(key)
-                    keys.update(self._inside(key))
+                keys.update(self.named_by(scope.parent, scope.stack))
             self._named[memo] = frozenset(keys)
         return self._named[memo]
 

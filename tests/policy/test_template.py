@@ -226,6 +226,27 @@ def test_a_parent_sees_the_outputs_of_its_nested_stack():
     assert {found.key for found in probe.dependencies()} == {"Inner", "Inner/Bucket"}
 
 
+def test_a_nested_stack_begins_when_all_that_its_own_resource_names_is_there():
+    inner = {"Parameters": {"P": {"Type": "String"}}, "Resources": {"Rule": {"Type": "Test::Rule"}}}
+    other = {
+        "Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}, "Late": {"Type": "AWS::S3::BucketPolicy"}},
+        "Outputs": {"Name": {"Value": {"Ref": "Bucket"}}},
+    }
+    passed = {"P": {"Fn::GetAtt": ["Other", "Outputs.Name"]}}
+    body = {
+        "Resources": {
+            "Group": {"Type": "AWS::EC2::SecurityGroup"},
+            "Other": {"Type": "AWS::CloudFormation::Stack", "DependsOn": "Group"},
+            "Inner": {"Type": "AWS::CloudFormation::Stack", "Properties": {"Parameters": passed}},
+        }
+    }
+    template = Template([Document(body, nested={"Inner": Document(inner), "Other": Document(other)})])
+    (rule,) = template.of_type("Test::Rule")
+    assert {found.key for found in rule.dependencies()} == {"Other", "Other/Bucket", "Other/Late"}
+    (bucket,) = template.of_type("AWS::S3::Bucket")
+    assert {found.key for found in bucket.dependencies()} == {"Group"}
+
+
 def test_a_nested_stack_that_does_not_exist_takes_its_resources_along():
     body = {
         "Conditions": {"No": {"Fn::Equals": ["a", "b"]}},

@@ -104,6 +104,20 @@ def test_a_role_that_is_named_by_text_is_found(judge, template, partition, regio
     assert "trusts everybody" in finding.message
 
 
+@pytest.mark.parametrize("name", [None, "nodes"])
+@pytest.mark.parametrize("path", [None, "/training/"])
+def test_a_role_whose_arn_is_put_together_of_its_reference_is_found(judge, template, name, path):
+    role = template["Resources"]["NodeRole"]["Properties"]
+    role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] = "*"
+    role.update({key: value for key, value in (("RoleName", name), ("Path", path)) if value is not None})
+    arn = f"arn:aws:iam::${{AWS::AccountId}}:role{'/' if path is None else path}${{NodeRole}}"
+    for group in template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
+        group["ExecutionRole"] = {"Fn::Sub": arn}
+    (finding,) = judge(ID, template).findings
+    assert finding.logical_id == "NodeRole"
+    assert "trusts everybody" in finding.message
+
+
 def test_a_role_of_another_account_is_not_taken_for_its_namesake(judge, template):
     resources = template["Resources"]
     resources["NodeRole"]["Properties"]["RoleName"] = "nodes"
