@@ -1,13 +1,16 @@
 # Works with GNU make 3.81 (macOS) and later. `make help` lists the targets.
 
-# One cluster for `make demo`, instead of the two usual ones.
+# Of `make demo`: one cluster instead of the two usual ones; context for the app beside it, such as
+# 'region=us-west-2 availability_zone_id=usw2-az2'; whether the double stays; whether nothing is deployed.
 CLUSTER ?=
+CONTEXT =
+KEEP =
+SYNTH_ONLY =
 # Interpreters to make the virtual environment from, in order of preference; the first of at least 3.11 is used.
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 TEST_PROCESSES ?= 2
 
 BIN = .venv/bin
-DEMO = build/demo
 PYTHON_READY = .venv/.ready
 CDK_READY = node_modules/.ready
 
@@ -16,17 +19,18 @@ export JSII_NODE = $(CURDIR)/$(BIN)/node
 # A synth without cached bytecode takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The CDK command line as a user runs it, but silent about itself and without looking for an AWS account.
-RUN_CDK = PATH="$(CURDIR)/$(BIN):$$PATH" AWS_EC2_METADATA_DISABLED=true CDK_DISABLE_CLI_TELEMETRY=true \
-    CDK_VALIDATION=true node_modules/.bin/cdk --no-notices
+RUN_DEMO = PYTHONPATH=tests/plugins:tests/local_aws $(BIN)/python -m hyperpod_demo
+NO = 0 no false
 
-.PHONY: help setup demo test lint wheel clean distclean
+.PHONY: help setup demo demo-stop test lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
 	@echo 'make setup      install everything into .venv and node_modules'
-	@echo 'make demo       synthesize a Slurm and an EKS cluster into $(DEMO), without an AWS account'
-	@echo '                (one of your own: make demo CLUSTER=path/to/cluster.yaml)'
+	@echo 'make demo       deploy a Slurm and an EKS cluster to a double of AWS on this machine, without an'
+	@echo '                AWS account; into build/demo. With CLUSTER=path/to/cluster.yaml one of your own;'
+	@echo '                with KEEP=1 the double goes on; with SYNTH_ONLY=1 nothing is deployed'
+	@echo 'make demo-stop  stop the double that make demo KEEP=1 left'
 	@echo 'make test       run the tests'
 	@echo 'make lint       check style, types, scripts and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
@@ -65,21 +69,12 @@ $(CDK_READY): package.json package-lock.json $(PYTHON_READY)
 	    { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci; exit 1; }
 	@touch $@
 
-# $(call synthesize,FILE,NAME): synthesize the cluster of a file into $(DEMO)/NAME.
-define synthesize
-@$(RUN_CDK) synth HyperPodStack --quiet --output $(DEMO)/$(2) --context "cluster=$(1)"
-@echo 'Cloud assembly:    $(DEMO)/$(2)'
-@echo 'Validation report: $(DEMO)/$(2)/validation-report.json'
-endef
-
 demo: setup
-	@rm -rf $(DEMO)
-ifeq ($(CLUSTER),)
-	$(call synthesize,examples/clusters/llm-train.yaml,slurm)
-	$(call synthesize,examples/clusters/llm-train-eks.yaml,eks)
-else
-	$(call synthesize,$(CLUSTER),cluster)
-endif
+	@$(RUN_DEMO) $(if $(CLUSTER),--cluster '$(CLUSTER)') $(foreach pair,$(CONTEXT),--context '$(pair)') \
+	    $(if $(filter-out $(NO),$(KEEP)),--keep) $(if $(filter-out $(NO),$(SYNTH_ONLY)),--synth-only)
+
+demo-stop: setup
+	@$(RUN_DEMO) --stop
 
 test: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile
@@ -90,6 +85,7 @@ lint: wheel
 	@$(BIN)/mypy --no-error-summary
 	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks docs
 	@MYPYPATH=tests/local_aws $(BIN)/mypy --no-error-summary --package aws_double
+	@MYPYPATH=tests/local_aws:tests/plugins $(BIN)/mypy --no-error-summary --package hyperpod_demo
 	@$(BIN)/check-wheel-contents build/wheel
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources --source-path=SCRIPTDIR

@@ -17,6 +17,7 @@ from aws_double.session import Session
 
 _ADDRESS = re.compile(r"http://[\d.]+:\d+")
 _STOP_SECONDS = 10
+_NO_PROXY = "127.0.0.1,localhost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def running(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
-            env=_outside_environment() | {"PYTHONPATH": str(Path(__file__).parents[1])},
+            env=outside_environment() | {"PYTHONPATH": str(Path(__file__).parents[1])},
         )
     try:
         assert process.stdout is not None
@@ -95,7 +96,7 @@ def running(
             endpoint=address[0],
             region=region,
             settings=settings,
-            environment=MappingProxyType(_outside_environment() | dict(settings)),
+            environment=MappingProxyType(outside_environment() | dict(settings)),
             log=log,
             pid=process.pid,
         )
@@ -130,9 +131,16 @@ def environment_for(endpoint: str, *, region: str, folder: Path) -> Mapping[str,
             "CDK_DEFAULT_REGION": region,
             "CDK_DISABLE_CLI_TELEMETRY": "true",
             "CDK_HOME": str(folder / "cdk"),
+            "NO_PROXY": _NO_PROXY,
+            "no_proxy": _NO_PROXY,
         }
     )
 
 
-def _outside_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
+def outside_environment() -> dict[str, str]:
+    """Return the environment of this process without what names an account, a region or a proxy."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("AWS_", "CDK_")) and not name.upper().endswith("_PROXY")
+    }

@@ -1,0 +1,245 @@
+"""Stand-ins for what a cluster names and the double lacks: a network, roles, an EKS cluster, scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
+from typing import Any, Final
+
+from read_back import Clients
+
+from aws_double.services.eks.api import RELEASES_TAG
+from hyperpod_model.catalog.add_ons import CHART_NAMESPACE, CHART_RELEASE
+from hyperpod_model.catalog.iam import CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE
+from hyperpod_model.cluster_spec import ClusterSpec
+
+STACK: Final = "stand-ins"
+
+_NETWORK_ID = re.compile(r"(vpc|subnet|sg)-[0-9a-f]{8,17}")
+_ROLE = re.compile(r"arn:aws[\w-]*:iam::(?P<account>\d{12}):role(?P<path>/(?:.+/)?)(?P<name>[^/]+)")
+_EKS_CLUSTER = re.compile(r"arn:aws[\w-]*:eks:[\w-]+:(?P<account>\d{12}):cluster/(?P<name>[^/]+)")
+_SCRIPTS = re.compile(r"s3://(?P<bucket>[^/]+)/?(?P<prefix>.*)")
+_OTHER = re.compile(r"arn:aws[\w-]*:(?!iam::aws:).+|(fs|ami|fsvol)-[0-9a-f]{8,17}")
+_TRUSTED = (CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE, "eks.amazonaws.com", "pods.eks.amazonaws.com")
+_ALLOWED = ("s3:*", "ec2:*", "fsx:*", "sagemaker:*", "logs:*")
+_PREFIX_LENGTH = 20
+_VPC_PREFIX_LENGTH = 16
+_USUAL_RANGE = "10.20.0.0/20"
+
+
+class StandIns:
+    """What one cluster needs to be there.
+
+    Args:
+        spec: The cluster.
+        region: Where it goes.
+
+    Attributes:
+        template: Template that makes all of it; its outputs tell what has which id.
+        uncovered: What the cluster names that nothing can stand in for.
+    """
+
+    def __init__(self, spec: ClusterSpec, *, region: str) -> None:
+        self._spec = spec
+        self._region = region
+        named = list(dict.fromkeys(_texts(spec.model_dump(mode="json", exclude_unset=True))))
+        self.uncovered = [one for one in named if _OTHER.fullmatch(one) and not _stands_in(one)]
+        self._resources: dict[str, Any] = {}
+        self._ids: dict[str, Any] = {}
+        self._add_network([one for one in named if _NETWORK_ID.fullmatch(one)])
+        for number, one in enumerate(named):
+            if found := _ROLE.fullmatch(one):
+                self._add_role(f"Role{number}", found)
+            elif found := _EKS_CLUSTER.fullmatch(one):
+                self._add_eks_cluster(one, found)
+        self._buckets = {
+            uri["bucket"] for one in named if (uri := _SCRIPTS.fullmatch(one)) and one in self._script_uris()
+        }
+        for number, bucket in enumerate(sorted(self._buckets)):
+            self._resources[f"Bucket{number}"] = _resource("S3::Bucket", BucketName=bucket)
+        self.template: dict[str, Any] = {
+            "Description": "Stand-ins for what a cluster names, in a double of AWS",
+            "Resources": self._resources,
+            "Outputs": {f"Id{number}": {"Value": value} for number, value in enumerate(self._ids.values())},
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._resources)
+
+    def make(self, clients: Clients) -> Mapping[str, str]:
+        """Make all of it, and return what the stand-ins are called by what the cluster calls them.
+
+        Args:
+            clients: Makes boto3 clients of the double.
+        """
+        cloudformation = clients.client("cloudformation")
+        cloudformation.create_stack(
+            StackName=STACK,
+            TemplateBody=json.dumps(self.template),
+            Capabilities=["CAPABILITY_NAMED_IAM"],
+        )
+        cloudformation.get_waiter("stack_create_complete").wait(
+            StackName=STACK, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+        )
+        (stack,) = cloudformation.describe_stacks(StackName=STACK)["Stacks"]
+        made = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+        for uri, script in self._scripts():
+            place = _SCRIPTS.fullmatch(uri)
+            assert place is not None
+            key = f"{place['prefix'].rstrip('/')}/{script}".lstrip("/")
+            clients.client("s3").put_object(Bucket=place["bucket"], Key=key, Body=b"#!/bin/bash\n")
+        return {named: made[f"Id{number}"] for number, named in enumerate(self._ids)}
+
+    def _add_network(self, ids: list[str]) -> None:
+        if not ids and self._spec.eks.cluster_arn is None:
+            return
+        first = IPv4Network(
+            _USUAL_RANGE if self._spec.network.subnet_cidr is None else self._spec.network.subnet_cidr
+        )
+        whole = first.supernet(new_prefix=min(_VPC_PREFIX_LENGTH, first.prefixlen))
+        ranges = (
+            one
+            for one in whole.subnets(new_prefix=max(_PREFIX_LENGTH, first.prefixlen))
+            if not one.overlaps(first)
+        )
+        self._resources["Vpc"] = _resource("EC2::VPC", CidrBlock=str(whole))
+        self._resources["Routes"] = _resource("EC2::RouteTable", VpcId=_ref("Vpc"))
+        self._resources["S3Endpoint"] = _resource(
+            "EC2::VPCEndpoint",
+            VpcId=_ref("Vpc"),
+            ServiceName=f"com.amazonaws.{self._region}.s3",
+            VpcEndpointType="Gateway",
+            RouteTableIds=[_ref("Routes")],
+        )
+        subnets = [one for one in ids if one.startswith("subnet-")]
+        for number, one in enumerate(subnets):
+            self._add_subnet(f"Subnet{number}", first if number == 0 else next(ranges), zone="a")
+            self._ids[one] = _ref(f"Subnet{number}")
+        if self._spec.eks.cluster_arn is not None:
+            for zone in "ab":
+                self._add_subnet(f"ControlPlaneSubnet{zone.upper()}", next(ranges), zone=zone)
+        for number, one in enumerate(one for one in ids if one.startswith("sg-")):
+            if one != self._spec.eks.cluster_security_group_id:
+                self._add_security_group(f"Hosts{number}")
+                self._ids[one] = {"Fn::GetAtt": [f"Hosts{number}", "GroupId"]}
+        for one in ids:
+            if one.startswith("vpc-"):
+                self._ids[one] = _ref("Vpc")
+
+    def _add_subnet(self, name: str, block: IPv4Network, *, zone: str) -> None:
+        self._resources[name] = _resource(
+            "EC2::Subnet",
+            VpcId=_ref("Vpc"),
+            CidrBlock=str(block),
+            AvailabilityZone=f"{self._region}{zone}",
+        )
+        self._resources[f"{name}Routes"] = _resource(
+            "EC2::SubnetRouteTableAssociation", SubnetId=_ref(name), RouteTableId=_ref("Routes")
+        )
+
+    def _add_security_group(self, name: str) -> None:
+        """Add a group as EFA needs it: all traffic with itself, named by its id, and HTTPS out."""
+        self._resources[name] = _resource(
+            "EC2::SecurityGroup",
+            GroupDescription="Stand-in for the nodes' group",
+            VpcId=_ref("Vpc"),
+            SecurityGroupEgress=[
+                {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
+            ],
+        )
+        group = {"Fn::GetAtt": [name, "GroupId"]}
+        for direction, peer in (
+            ("Ingress", "SourceSecurityGroupId"),
+            ("Egress", "DestinationSecurityGroupId"),
+        ):
+            self._resources[f"{name}{direction}"] = _resource(
+                f"EC2::SecurityGroup{direction}", GroupId=group, IpProtocol="-1", **{peer: group}
+            )
+
+    def _add_role(self, logical_id: str, named: re.Match[str]) -> None:
+        self._resources[logical_id] = _role(RoleName=named["name"], Path=named["path"])
+        self._ids[named[0]] = {"Fn::GetAtt": [logical_id, "Arn"]}
+
+    def _add_eks_cluster(self, arn: str, named: re.Match[str]) -> None:
+        self._resources["EksRole"] = _role()
+        self._resources["EksCluster"] = _resource(
+            "EKS::Cluster",
+            Name=named["name"],
+            RoleArn={"Fn::GetAtt": ["EksRole", "Arn"]},
+            ResourcesVpcConfig={"SubnetIds": [_ref("ControlPlaneSubnetA"), _ref("ControlPlaneSubnetB")]},
+            AccessConfig={"AuthenticationMode": "API_AND_CONFIG_MAP"},
+            Tags=[{"Key": RELEASES_TAG, "Value": f"{CHART_NAMESPACE}/{CHART_RELEASE}"}],
+        )
+        self._ids[arn] = {"Fn::GetAtt": ["EksCluster", "Arn"]}
+        group = self._spec.eks.cluster_security_group_id
+        if group is not None:
+            self._ids[group] = {"Fn::GetAtt": ["EksCluster", "ClusterSecurityGroupId"]}
+
+    def _script_uris(self) -> set[str]:
+        return {uri for uri, _ in self._scripts()}
+
+    def _scripts(self) -> Iterator[tuple[str, str]]:
+        """Name each place of scripts with the script that HyperPod starts there."""
+        all_groups = self._spec.lifecycle_scripts
+        usual = (
+            "on_create.sh" if all_groups is None or all_groups.entry_point is None else all_groups.entry_point
+        )
+        if all_groups is not None and all_groups.source_s3_uri is not None:
+            yield all_groups.source_s3_uri, usual
+        for group in self._spec.instance_groups:
+            own = group.lifecycle_scripts
+            if own is not None and own.source_s3_uri is not None:
+                named = [script for script in (own.on_create, own.on_init_complete) if script is not None]
+                for script in named or [usual]:
+                    yield own.source_s3_uri, script
+
+
+def _stands_in(named: str) -> bool:
+    return _ROLE.fullmatch(named) is not None or _EKS_CLUSTER.fullmatch(named) is not None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _resource(kind: str, **properties: Any) -> dict[str, Any]:
+    return {"Type": f"AWS::{kind}", "Properties": properties}
+
+
+def _role(**properties: Any) -> dict[str, Any]:
+    allowed = {"Effect": "Allow", "Action": list(_ALLOWED), "Resource": "*"}
+    trusted = {"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": "sts:AssumeRole"}
+    return _resource(
+        "IAM::Role",
+        AssumeRolePolicyDocument={"Version": "2012-10-17", "Statement": [trusted]},
+        Policies=[
+            {"PolicyName": "StandIn", "PolicyDocument": {"Version": "2012-10-17", "Statement": [allowed]}}
+        ],
+        **properties,
+    )
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"Ref": name}
+
+
+def with_stand_ins(spec: ClusterSpec, made: Mapping[str, str]) -> str:
+    """Return a specification, as JSON, that names the stand-ins.
+
+    Args:
+        spec: As it was read.
+        made: What the stand-ins are called, by what the specification calls them.
+    """
+    text = json.dumps(spec.model_dump(mode="json", exclude_unset=True), indent=2)
+    for named, one in made.items():
+        text = text.replace(json.dumps(named), json.dumps(one))
+    return text
