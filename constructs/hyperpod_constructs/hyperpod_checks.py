@@ -45,7 +45,8 @@ class HyperPodChecks:
             Acknowledgment(id="HyperPodChecks::BucketAccessLogs", reason="CloudTrail data events cover it")
         )
 
-    Warnings, and what only deployment can tell (severity ``info``), stand in the report and fail nothing.
+    Warnings, advice, and what only deployment can tell (both severity ``info``) stand in the report and fail
+    nothing.
     Stacks without a HyperPod cluster have no findings.
 
     With a baseline, the stack that has the baseline's clusters is also judged as an update of it: what
@@ -133,11 +134,15 @@ class HyperPodChecks:
 
 
 def _severity(finding: Finding) -> str:
-    return finding.severity if finding.outcome == "fail" else "info"
+    if finding.outcome != "fail" or finding.severity == "advice":
+        return "info"
+    return finding.severity
 
 
 def _description(finding: Finding) -> str:
     # Why is for who must act: on a terminal, a page of reasons hides the one finding that counts.
+    if finding.label == "advice":
+        return f"advice: {finding.found}"
     text = f"{finding.title}: {finding.message}"
     return f"{text}. {finding.why}" if _severity(finding) == "error" else text
 

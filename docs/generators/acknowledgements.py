@@ -73,7 +73,7 @@ def _sentence(reason: str) -> str:
 def _accepted(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     by_resource: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for plugin in report["pluginReports"]:
-        for finding in plugin["suppressedViolations"]:
+        for finding in plugin.get("suppressedViolations", ()):
             for construct in finding["violatingConstructs"]:
                 by_resource[construct["constructPath"]].append((finding["acknowledgedId"], finding["reason"]))
     return by_resource

@@ -128,8 +128,8 @@ RULE = Rule(
         "back. EventBridge accepts a target that it may not publish to, and drops the events in silence."
     ),
     fix=(
-        f"add an event rule for source {SOURCE} with an SNS topic as target, let {EVENTS_SERVICE} publish in "
-        "the topic's policy and use the topic's key in the key's policy, and subscribe somebody"
+        f"send them by an event rule for {SOURCE} to an SNS topic whose policy and key admit "
+        f"{EVENTS_SERVICE}, and subscribe somebody"
     ),
     source="SageMaker developer guide, automating with EventBridge; SNS developer guide, sns-key-management",
     check=check,
