@@ -134,6 +134,8 @@ def _source(
         return Source(("unknown", peer), spoken(peer), "known at deployment only", None, "unknown")
     if rule.open_to_the_world:
         return Source(("range", peer), "everybody", spoken(peer), None, "world")
+    if rule.open_to_the_world is None:
+        return Source(("range", peer), spoken(peer), "addresses known at deployment only", None, "unknown")
     breadth: Breadth = "wide" if rule.open_to_many else "addresses"
     label = spoken(peer)
     detail = f"addresses of {subnets[label]}" if label in subnets else "addresses"
@@ -143,7 +145,7 @@ def _source(
 def _breadth(rule: SecurityGroupRule, own: Any) -> Breadth:
     if rule.peer_kind == "group":
         return "self" if same(rule.peer, own) is True else "group"
-    if rule.peer_kind == "unknown":
+    if rule.open_to_the_world is None:
         return "unknown"
     if rule.open_to_the_world:
         return "world"
