@@ -59,7 +59,7 @@ class Permissions:
 
 
 def role_of(template: Template, value: Any) -> Resource | None:
-    """Return the role whose ARN a value is, if the template makes it; an ARN may be put together of its name."""
+    """Return the role whose ARN a value is, written out or not, if the template makes it."""
     if isinstance(value, Reference) and value.attribute == "Arn":
         return template.resource(value, ROLE)
     spelled = template.spelled(value)

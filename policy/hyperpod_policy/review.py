@@ -170,15 +170,23 @@ def _unread(documents: Sequence[Document]) -> list[str]:
     found: list[str] = []
     for document in documents:
         place = "" if document.file is None else f" of {document.file}"
+        for name in _foreign_transforms(document.body.get("Transform")):
+            found.append(f"transform {name}{place}: only CloudFormation runs it")
         resources = document.body.get("Resources")
         for name, resource in resources.items() if isinstance(resources, Mapping) else ():
+            kind = resource.get("Type") if isinstance(resource, Mapping) else None
             if str(name).startswith("Fn::"):
                 found.append(f"{name}{place}: only CloudFormation expands it")
-            elif (
-                isinstance(resource, Mapping)
-                and resource.get("Type") == "AWS::CloudFormation::Stack"
-                and name not in document.nested
-            ):
+            elif kind == "AWS::CloudFormation::StackSet":
+                found.append(f"stack set {name}{place}: name its template's file to have it reviewed")
+            elif kind == "AWS::CloudFormation::Stack" and name not in document.nested:
                 found.append(f"nested stack {name}{place}: its template is not at hand")
         found += _unread(tuple(document.nested.values()))
     return found
+
+
+def _foreign_transforms(declared: Any) -> list[str]:
+    """Return the transforms that make something else of a template; language extensions are resolved here."""
+    listed = declared if isinstance(declared, list) else [declared]
+    names = (item.get("Name") if isinstance(item, Mapping) else item for item in listed)
+    return [name for name in names if isinstance(name, str) and name != "AWS::LanguageExtensions"]

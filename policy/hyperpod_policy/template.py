@@ -25,7 +25,7 @@ from hyperpod_policy.values import (
     same,
     scalar_text,
 )
-from hyperpod_policy.written_json import CFN_JSON, written_json
+from hyperpod_policy.written_json import CFN_JSON, with_policies_read, written_json
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Resource:
         """Its properties in this world; a property that is ``AWS::NoValue`` is absent."""
         if self._properties is None:
             found = self.template.resolve(self.raw.get("Properties", {}), self._scope)
-            self._properties = found if isinstance(found, dict) else {}
+            self._properties = with_policies_read(found) if isinstance(found, dict) else {}
         return self._properties
 
     def get(self, *path: str | int, default: Any = None) -> Any:
@@ -627,6 +627,8 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
 
 
 def _typed(value: Any, kind: str) -> Any:
+    if isinstance(value, str):
+        value = _with_dynamic_references(value)
     if kind == "CommaDelimitedList" or kind.startswith("List<"):
         if isinstance(value, list):
             return value

@@ -11,6 +11,9 @@ from hyperpod_policy.values import Text, Unresolved, concatenated
 CFN_JSON: Final = "Custom::AWSCDKCfnJson"
 """The CDK's custom resource that reads JSON at deployment, for keys that the template cannot tell."""
 
+_POLICIES: Final = ("AssumeRolePolicyDocument", "PolicyDocument", "KeyPolicy")
+_INLINE: Final = "Policies"
+
 _MOST_BRACKETS: Final = 5_000
 """No policy has as many, and a decoder gives up on deep ones."""
 
@@ -42,6 +45,28 @@ def written_json(text: Any) -> Any:
         return _restored(json.loads(written), marks)
     except (ValueError, RecursionError):
         return None
+
+
+def with_policies_read(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return a resource's properties with the policies decoded that are written as text.
+
+    CloudFormation takes them so as well, and only text can hold an issuer in the key of a condition.
+
+    Args:
+        properties: As resolved.
+    """
+    written = {name: properties[name] for name in _POLICIES if isinstance(properties.get(name), str | Text)}
+    inline = properties.get(_INLINE)
+    if not written and not isinstance(inline, list):
+        return properties
+    found = {**properties}
+    for name, text in written.items():
+        document = written_json(text)
+        if isinstance(document, dict):
+            found[name] = document
+    if isinstance(inline, list):
+        found[_INLINE] = [with_policies_read(item) if isinstance(item, dict) else item for item in inline]
+    return found
 
 
 def _restored(value: Any, marks: Mapping[str, Unresolved]) -> Any:

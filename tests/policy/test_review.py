@@ -125,14 +125,24 @@ def test_too_many_combinations_are_said(monkeypatch):
 
 def test_what_is_not_reviewed_is_said():
     body = {
+        "Transform": [
+            "AWS::LanguageExtensions",
+            "AWS::Serverless-2016-10-31",
+            {"Name": "AWS::Include", "Parameters": {"Location": "s3://x/y"}},
+            {},
+        ],
         "Resources": {
             "Fn::ForEach::Nodes": ["X", ["a"], {}],
             "Inner": {"Type": "AWS::CloudFormation::Stack"},
-        }
+            "Many": {"Type": "AWS::CloudFormation::StackSet"},
+        },
     }
     assert review(body, file="t.json").limits == (
+        "transform AWS::Serverless-2016-10-31 of t.json: only CloudFormation runs it",
+        "transform AWS::Include of t.json: only CloudFormation runs it",
         "Fn::ForEach::Nodes of t.json: only CloudFormation expands it",
         "nested stack Inner of t.json: its template is not at hand",
+        "stack set Many of t.json: name its template's file to have it reviewed",
     )
 
 

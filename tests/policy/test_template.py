@@ -194,6 +194,19 @@ def _nested(inner: dict[str, Any], passed: dict[str, Any], **outer: Any) -> Temp
     return Template([Document(body, nested={"Inner": Document(inner)})])
 
 
+def test_a_dynamic_reference_in_a_parameters_value_is_one():
+    declared = {
+        "Arn": {"Type": "String", "Default": "{{resolve:ssm:/eks}}"},
+        "Both": {"Type": "CommaDelimitedList", "Default": "{{resolve:ssm:/subnets}}"},
+    }
+    probe = {"Type": "Test::Probe", "Properties": {"Arn": {"Ref": "Arn"}, "Both": {"Ref": "Both"}}}
+    (found,) = Template([Document({"Parameters": declared, "Resources": {"P": probe}})]).of_type(
+        "Test::Probe"
+    )
+    assert found.get("Arn") == Dynamic("resolve:ssm:/eks")
+    assert found.get("Both") == Expression("Fn::Split", (",", Dynamic("resolve:ssm:/subnets")))
+
+
 def test_a_nested_stack_sees_what_its_parent_passes():
     inner = {
         "Parameters": {"GroupId": {"Type": "String"}, "List": {"Type": "CommaDelimitedList"}},
