@@ -11,6 +11,10 @@ from aws_cdk import App, Environment
 from hyperpod_constructs import HyperPodStack
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 
+_AS_THE_CLI_SAYS = {
+    "aws:cdk:enable-path-metadata": True,
+    "aws:cdk:enable-asset-metadata": True,
+}
 CLUSTERS = Path(__file__).parents[2] / "examples" / "clusters"
 
 
@@ -32,7 +36,6 @@ def assembly_of(
     spec: ClusterSpec,
     folder: Path,
     *,
-    account: str | None = None,
     change: Callable[[HyperPodStack], None] | None = None,
 ) -> Path:
     """Synthesize the stack of a specification.
@@ -40,13 +43,10 @@ def assembly_of(
     Args:
         spec: The cluster.
         folder: Where the assembly goes.
-        account: Account of the stack. By default that of the credentials at deployment.
         change: Changes the stack before synthesis.
     """
-    app = App(outdir=str(folder), analytics_reporting=False)
-    stack = HyperPodStack(
-        app, "HyperPodStack", spec=spec, env=Environment(account=account, region=spec.region)
-    )
+    app = App(outdir=str(folder), analytics_reporting=False, context=_AS_THE_CLI_SAYS)
+    stack = HyperPodStack(app, "HyperPodStack", spec=spec, env=Environment(region=spec.region))
     if change is not None:
         change(stack)
     app.synth()

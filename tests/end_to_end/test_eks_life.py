@@ -1,0 +1,172 @@
+"""A cluster on EKS, from ``cdk bootstrap`` to ``cdk destroy``."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import life_steps
+import pytest
+from assemblies import spec_of
+from cdk_command import CdkCommand
+from cluster_life import ClusterLife, expect
+from inventory import inventory
+from live_requests import CONFIGURATION, DEPLOYING_ROLE, Caller, LiveRequests, outsiders
+
+from aws_double.running import Running
+from hyperpod_lifecycle.scripts_folder import scripts_folder
+
+pytestmark = pytest.mark.steps_of_one_story
+
+
+@pytest.fixture(scope="module")
+def life(double: Running, cdk: CdkCommand, folder: Path) -> ClusterLife:
+    made = ClusterLife(double, cdk, folder, spec_of("llm-train-eks.yaml"))
+    made.resize(workers=2)
+    return made
+
+
+@pytest.fixture(scope="module")
+def others(life: ClusterLife) -> dict[str, str]:
+    """ARNs of roles that have nothing to do with the cluster."""
+    return outsiders(life.root)
+
+
+@pytest.fixture(scope="module")
+def before_the_stack(life: ClusterLife, others: dict[str, str]) -> dict[str, frozenset[str]]:
+    """What the account has when the stack is created that lives."""
+    return inventory(life.root)
+
+
+def test_bootstrap(life: ClusterLife) -> None:
+    life.bootstrap()
+
+
+def test_illegal_instance_type_at_first_is_undone(life: ClusterLife) -> None:
+    before = inventory(life.root)
+    life_steps.expect_illegal_type_undone(life, first=True)
+    kept = set(life_steps.skipped(life).values())
+    assert kept
+    life_steps.expect_left(life, before, kept, backups=1)
+
+
+@pytest.mark.usefixtures("before_the_stack")
+def test_first_deployment_after_a_failed_one(life: ClusterLife) -> None:
+    """As docs/deployment.md says: the CLI protected the stack before it failed."""
+    assembly = life.assembly()
+    ran = life.cdk.deploy(assembly)
+    assert not ran.succeeded
+    assert "TerminationProtection is enabled" in ran.output
+    life.stack.unprotect()
+    expect(life.cdk.deploy(assembly))
+    assert life.description["ClusterStatus"] == "InService"
+    assert life.stack.description["EnableTerminationProtection"]
+    assert len(life.nodes()) == 4
+
+
+def test_every_resource_is_as_the_template_asks(life: ClusterLife) -> None:
+    read = life_steps.expect_everything_told(life)
+    assert read >= {
+        *life_steps.MINIMUM_READ,
+        "AWS::EKS::AccessEntry",
+        "AWS::EKS::Addon",
+        "AWS::EKS::Cluster",
+        "AWS::EKS::PodIdentityAssociation",
+    }
+
+
+def test_the_comparison_sees_a_change_by_hand(life: ClusterLife) -> None:
+    life_steps.expect_change_by_hand_seen(life)
+
+
+def test_nodes_talk_freely_among_themselves(life: ClusterLife) -> None:
+    life_steps.expect_nodes_talk_freely_among_themselves(life)
+
+
+def test_keys_rotate(life: ClusterLife) -> None:
+    life_steps.expect_keys_rotate(life)
+
+
+def test_deploying_again_changes_nothing(life: ClusterLife) -> None:
+    life_steps.expect_nothing_changes(life)
+
+
+def test_who_may_do_what(life: ClusterLife, others: dict[str, str]) -> None:
+    """Pods have roles of their own on EKS: the trainer's is the listed writer, and the nodes' is not."""
+    trainer, upload = life.role_arn("TrainingPodRole"), life.role_arn("CustomCDKBucketDeployment")
+    callers = {
+        "trainer": Caller(trainer),
+        "nodes": Caller(life.role_arn("ExecutionRole")),
+        "another pod": Caller(others["another pod"]),
+        "upload handler": Caller(upload),
+        "CloudFormation": Caller(DEPLOYING_ROLE),
+        "administrator outside the list": Caller(others["administrator outside the list"]),
+        "anonymous": Caller(None),
+        "trainer over plain HTTP": Caller(trainer, plain_http=True),
+        "upload handler over plain HTTP": Caller(upload, plain_http=True),
+    }
+    expected = {
+        "trainer": {"write checkpoint", "read checkpoint", "delete checkpoint"},
+        "nodes": {"read script"},
+        "another pod": {"read script"},
+        "upload handler": {"write script", "read script", "delete script"},
+        "CloudFormation": {"read script", *CONFIGURATION},
+        "administrator outside the list": {"read script"},
+        "anonymous": set(),
+        "trainer over plain HTTP": set(),
+        "upload handler over plain HTTP": set(),
+    }
+    requests = LiveRequests(life, writer=trainer)
+    assert requests.allowed_live(callers) == expected
+    assert requests.allowed_by_policies(callers) == expected
+
+
+def test_workers_come_and_go(life: ClusterLife) -> None:
+    life_steps.expect_survivors_keep_ids(life)
+
+
+def test_changed_script(life: ClusterLife, folder: Path) -> None:
+    own = folder / "scripts"
+    shutil.copytree(scripts_folder(), own)
+    script = own / "on_init_complete.sh"
+    script.write_bytes(script.read_bytes() + b"\necho changed\n")
+    life.change(lifecycle_scripts={"folder": str(own), "entry_point": script.name})
+    life_steps.expect_scripts_under_new_prefix(life, file=script.name, content=script.read_bytes())
+
+
+def test_policy_of_a_locked_bucket_changes(life: ClusterLife, others: dict[str, str]) -> None:
+    life_steps.expect_policy_of_locked_bucket_changes(
+        life, writer=life.role_arn("TrainingPodRole"), reader=others["evaluation"]
+    )
+
+
+def test_tokens_of_the_service_account_in_place_of_pod_identity(life: ClusterLife) -> None:
+    """The trust has the issuer in the keys of its conditions, and the account trusts that issuer."""
+    role = life.role_arn("TrainingPodRole")
+    pods = {"namespace": "kubeflow", "service_account": "trainer", "identity": "irsa"}
+    life.change(training_pods=pods)
+    life.deploy()
+    read = life_steps.expect_everything_told(life)
+    assert "AWS::IAM::OIDCProvider" in read
+    assert life.role_arn("TrainingPodRole") == role
+    url = life.root.client("eks").describe_cluster(name=life.stack.only("AWS::EKS::Cluster"))["cluster"][
+        "identity"
+    ]["oidc"]["issuer"]
+    issuer = url.removeprefix("https://")
+    iam = life.root.client("iam")
+    (statement,) = iam.get_role(RoleName=role.rpartition("/")[2])["Role"]["AssumeRolePolicyDocument"][
+        "Statement"
+    ]
+    assert statement["Principal"] == {"Federated": life.stack.only("AWS::IAM::OIDCProvider")}
+    assert statement["Condition"] == {
+        "StringEquals": {
+            f"{issuer}:aud": "sts.amazonaws.com",
+            f"{issuer}:sub": "system:serviceaccount:kubeflow:trainer",
+        }
+    }
+
+
+def test_destruction_leaves_what_is_retained(
+    life: ClusterLife, before_the_stack: dict[str, frozenset[str]]
+) -> None:
+    life_steps.expect_only_retained_left(life, before_the_stack, backups=1)
