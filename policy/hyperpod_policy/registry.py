@@ -9,11 +9,15 @@ from typing import Final
 from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.rule import Rule
 from hyperpod_policy.rules.control_plane import (
+    add_on_order,
+    add_on_versions,
     authentication_mode,
     control_plane_logs,
+    dependency_chart,
     endpoint_access,
     node_traffic,
     secrets_encryption,
+    supported_kubernetes,
     training_operator_tag,
 )
 from hyperpod_policy.rules.identity import (
@@ -46,12 +50,15 @@ from hyperpod_policy.rules.network import (
     s3_endpoint_policy,
 )
 from hyperpod_policy.rules.resilience import (
+    checkpointless,
     cluster_dependencies,
     cluster_request,
     deep_health_checks,
     instance_type_offer,
     node_recovery,
+    provisioning_file,
     tiered_checkpointing,
+    training_plan,
 )
 from hyperpod_policy.rules.storage import (
     bucket_access_logs,
@@ -86,6 +93,7 @@ from hyperpod_policy.updates import (
     file_system_replacement,
     group_settings,
     kubernetes_version,
+    provisioning_mode,
     removed_groups,
     slurm_way_back,
     subnet_ranges,
@@ -152,13 +160,20 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         deep_health_checks.RULE,
         cluster_dependencies.RULE,
         tiered_checkpointing.RULE,
+        provisioning_file.RULE,
+        training_plan.RULE,
+        checkpointless.RULE,
     ),
     "control_plane": (
         endpoint_access.RULE,
+        supported_kubernetes.RULE,
         authentication_mode.RULE,
         secrets_encryption.RULE,
         control_plane_logs.RULE,
         node_traffic.RULE,
+        dependency_chart.RULE,
+        add_on_order.RULE,
+        add_on_versions.RULE,
         training_operator_tag.RULE,
     ),
     "watch": (
@@ -180,6 +195,7 @@ UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
     empty_new_groups.RULE,
     autoscaling_role.RULE,
     slurm_way_back.RULE,
+    provisioning_mode.RULE,
     file_system_replacement.RULE,
     subnet_ranges.RULE,
     kubernetes_version.RULE,

@@ -500,6 +500,13 @@ def _watch() -> dict[str, Any]:
 _COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster(), **_watch()}}
 
 
+def _add_on(name: str, **more: str) -> dict[str, Any]:
+    return {
+        "Type": "AWS::EKS::Addon",
+        "Properties": {"AddonName": name, "ClusterName": ref("Eks"), **more},
+    }
+
+
 def _control_plane() -> dict[str, Any]:
     group = att("Eks", "ClusterSecurityGroupId")
 
@@ -520,6 +527,7 @@ def _control_plane() -> dict[str, Any]:
         "Eks": {
             "Type": "AWS::EKS::Cluster",
             "Properties": {
+                "Version": "1.33",
                 "AccessConfig": {"AuthenticationMode": "API"},
                 "EncryptionConfig": [{"Resources": ["secrets"], "Provider": {"KeyArn": att("Key")}}],
                 "Logging": {
@@ -540,12 +548,16 @@ def _control_plane() -> dict[str, Any]:
         "NodesToControlPlane": way(nodes, group, 443),
         "ControlPlaneToNodes": way(group, nodes, 443),
         "ControlPlaneToKubelets": way(group, nodes, 10250),
+        "VpcCni": _add_on("vpc-cni", AddonVersion="v1.18.3-eksbuild.1"),
+        "PodIdentityAgent": _add_on("eks-pod-identity-agent"),
+        "CertManager": _add_on("cert-manager"),
         "TrainingOperator": {
-            "Type": "AWS::EKS::Addon",
-            "Properties": {
-                "AddonName": "amazon-sagemaker-hyperpod-training-operator",
-                "ClusterName": ref("Eks"),
-            },
+            **_add_on("amazon-sagemaker-hyperpod-training-operator"),
+            "DependsOn": ["CertManager", "PodIdentityAgent"],
+        },
+        "Chart": {
+            "Type": "Custom::AWSCDK-EKS-HelmChart",
+            "Properties": {"ClusterName": ref("Eks"), "Release": "hyperpod-dependencies"},
         },
     }
 
@@ -681,6 +693,7 @@ def _on_eks() -> Template:
     cluster = made["Cluster"]
     cluster["DependsOn"] = [name for name in cluster["DependsOn"] if name in made]
     cluster["DependsOn"] += ["NodesToControlPlane", "ControlPlaneToNodes", "ControlPlaneToKubelets"]
+    cluster["DependsOn"] += ["VpcCni", "PodIdentityAgent", "Chart"]
     properties = cluster["Properties"]
     properties["Orchestrator"] = {"Eks": {"ClusterArn": att("Eks")}}
     properties["TieredStorageConfig"] = {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}

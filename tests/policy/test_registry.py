@@ -21,6 +21,11 @@ ABOUT_EKS = {
     "ServiceAccountTrust",
     "NodeCheckpointAccess",
     "TrainingOperatorTag",
+    "EksKubernetesVersion",
+    "EksAddOnOrder",
+    "EksAddOnVersions",
+    "DependencyChart",
+    "Checkpointless",
 }
 ONLY_FOR_EXCEPTIONS = {"EfaLustreTraffic"}
 

@@ -56,6 +56,14 @@ CLUSTER_ROLE_SERVICE: str = _TABLE["services"]["cluster_role"]
 """Trusted by the role that HyperPod takes for Karpenter autoscaling."""
 
 POD_IDENTITY_SERVICE: str = _TABLE["services"]["pod_identity"]
+CONTROL_PLANE_SERVICE: str = _TABLE["services"]["control_plane"]
+"""Trusted by the role of an EKS cluster."""
+
+FUNCTION_SERVICE: str = _TABLE["services"]["functions"]
+"""Trusted by the roles of Lambda functions."""
+
+FUNCTION_BASIC_ACTIONS: tuple[str, ...] = tuple(_TABLE["function_basics"])
+"""What AWS's own policies for Lambda functions allow on ``*``: logs, traces and interfaces in a VPC."""
 
 CLUSTER_INSTANCE_MANAGED_POLICY: str = _TABLE["managed_policies"]["cluster_instance"]
 TRAINING_OPERATOR_MANAGED_POLICY: str = _TABLE["managed_policies"]["training_operator"]

@@ -49,6 +49,12 @@ SLURM_CONFIGURATION: Fact[str] = fact("way back from API-driven Slurm", _TABLE["
 ACCOUNTING_DATABASE: Fact[str] = fact(
     "way back from an accounting database", _TABLE["accounting_database"], _TABLE
 )
+SLURM_PROVISIONING_MODE: Fact[str] = fact(
+    "way to continuous provisioning with Slurm", _TABLE["provisioning_mode"], _TABLE
+)
+PROVISIONING_MODE: Fact[str] = fact(
+    "changes of the provisioning mode", _TABLE["provisioning_mode_otherwise"], _TABLE
+)
 KUBERNETES_MINOR_STEPS: Fact[int] = fact(
     "minor versions by which an EKS cluster is updated at once", _TABLE["kubernetes_minor_steps"], _TABLE
 )

@@ -22,6 +22,7 @@ def check(update: Update) -> Iterator[Verdict]:
     for pair in update.clusters():
         for groups in update.group_pairs(pair):
             verdicts = [
+                *_kind(groups),
                 *_settings(update, groups),
                 *_requirements(groups),
                 *_keys(update, groups),
@@ -101,18 +102,35 @@ def _requirements(groups: GroupPair) -> Iterator[Verdict]:
 
 def _keys(update: Update, groups: GroupPair) -> Iterator[Verdict]:
     before, after = _volumes(groups.old.properties), _volumes(groups.new.properties)
-    for root, (position, new) in after.items():
-        if root in before:
-            old = before[root][1]
-            words = f"key of the {'root' if root else 'secondary'} volume"
-            path = ("InstanceStorageConfigs", position, "EbsVolumeConfig", "VolumeKmsKeyId")
-            yield from _judge(groups, path, update.differ(old, new), words, old, new)
+    if before is None or after is None:
+        return
+    for root in (True, False):
+        # There is always a root volume; without an entry it has AWS's key. A secondary one comes and goes.
+        if not root and not (root in before and root in after):
+            continue
+        old, new = (side[root][1] if root in side else None for side in (before, after))
+        words = f"key of the {'root' if root else 'secondary'} volume"
+        path: tuple[str | int, ...] = ("InstanceStorageConfigs",)
+        if root in after:
+            path = (*path, after[root][0], "EbsVolumeConfig", "VolumeKmsKeyId")
+        yield from _judge(groups, path, update.differ(old, new), words, old, new)
 
 
-def _volumes(group: Mapping[str, Any]) -> dict[bool, tuple[int, Any]]:
-    """Return position and key of the EBS volumes, by whether it is the root volume."""
+def _kind(groups: GroupPair) -> Iterator[Verdict]:
+    """Judge whether a group of the same name stays among those of its kind."""
+    before, after = groups.old.path[0], groups.new.path[0]
+    if before != after:
+        found = f"group '{groups.new.name}' goes from {before} to {after}"
+        yield failed(groups.new.cluster, *groups.new.path, found=found, allowed=_allowed(groups))
+
+
+def _volumes(group: Mapping[str, Any]) -> dict[bool, tuple[int, Any]] | None:
+    """Return position and key of the EBS volumes, by whether it is the root volume; ``None`` if unknown."""
     found: dict[bool, tuple[int, Any]] = {}
-    for position, storage in enumerate(elements(group.get("InstanceStorageConfigs"))[0]):
+    configs, complete = elements(group.get("InstanceStorageConfigs"))
+    if not complete:
+        return None
+    for position, storage in enumerate(configs):
         volume = storage.get("EbsVolumeConfig") if isinstance(storage, Mapping) else None
         if isinstance(volume, Mapping):
             root = truth(volume.get("RootVolume", False)) is True

@@ -121,6 +121,36 @@ def test_another_key_of_a_volume_fails(judge_update, baseline, template, root):
     assert f"changes the key of the {words} volume of group 'workers'" in finding.message
 
 
+@pytest.mark.parametrize("added", [True, False], ids=["added", "taken-away"])
+def test_a_key_of_the_root_volume_that_comes_or_goes_fails(judge_update, baseline, template, added):
+    """Every node has a root volume, with a key of AWS's where the group names none."""
+    side = template if added else baseline
+    _workers(side)["InstanceStorageConfigs"] = [_volume(True, VolumeKmsKeyId="alias/one")]
+    (finding,) = judge_update(ID, baseline, template).failures
+    ways = ("none", "alias/one") if added else ("alias/one", "none")
+    assert f"the key of the root volume of group 'workers': from {ways[0]} to {ways[1]}" in finding.message
+
+
+def test_a_secondary_volume_that_comes_complies(judge_update, baseline, template):
+    _workers(template)["InstanceStorageConfigs"] = [_volume(VolumeKmsKeyId="alias/one")]
+    assert judge_update(ID, baseline, template).findings == ()
+
+
+def test_unresolved_volumes_are_left_to_the_review_of_each_side(judge_update, baseline, template):
+    template["Parameters"] = {"All": {"Type": "CommaDelimitedList"}}
+    _workers(template)["InstanceStorageConfigs"] = {"Ref": "All"}
+    _workers(baseline)["InstanceStorageConfigs"] = [_volume(True, VolumeKmsKeyId="alias/one")]
+    assert judge_update(ID, baseline, template).failures == ()
+
+
+def test_a_group_that_becomes_a_restricted_one_fails(judge_update, baseline, template):
+    properties = template["Resources"]["Cluster"]["Properties"]
+    properties["RestrictedInstanceGroups"] = [properties["InstanceGroups"].pop(1)]
+    (finding,) = judge_update(ID, baseline, template).failures
+    assert finding.path == ("RestrictedInstanceGroups", 0)
+    assert "goes from InstanceGroups to RestrictedInstanceGroups" in finding.message
+
+
 def test_a_larger_volume_with_the_same_key_complies(judge_update, baseline, template):
     _workers(baseline)["InstanceStorageConfigs"] = [_volume(VolumeKmsKeyId={"Fn::GetAtt": ["Key", "Arn"]})]
     larger = _volume(VolumeKmsKeyId={"Fn::GetAtt": ["Key", "Arn"]})

@@ -10,8 +10,7 @@ ID = "KubernetesVersion"
 def _sides(template, before, after):
     old, new = copy.deepcopy(template), template
     for side, version in ((old, before), (new, after)):
-        if version is not None:
-            side["Resources"]["Eks"]["Properties"]["Version"] = version
+        side["Resources"]["Eks"]["Properties"]["Version"] = version
     return old, new
 
 

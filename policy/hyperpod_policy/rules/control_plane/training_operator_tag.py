@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_model.catalog.iam import OPERATOR_CLUSTER_TAG, TRAINING_OPERATOR_MANAGED_POLICY
+from hyperpod_policy.add_ons import ADD_ON, TRAINING_OPERATOR
 from hyperpod_policy.eks_clusters import orchestrations
 from hyperpod_policy.identities import permissions
 from hyperpod_policy.pod_roles import pod_roles
@@ -12,8 +13,6 @@ from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved, elements, scalar_text
 
-_ADD_ON = "AWS::EKS::Addon"
-_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 _ALLOWED = f"the tag {OPERATOR_CLUSTER_TAG[0]}={OPERATOR_CLUSTER_TAG[1]}"
 
 
@@ -26,7 +25,7 @@ def check(template: Template) -> Iterator[Verdict]:
 
 
 def _has_operator(template: Template) -> bool:
-    return any(add_on.get("AddonName") == _OPERATOR for add_on in template.of_type(_ADD_ON)) or any(
+    return any(add_on.get("AddonName") == TRAINING_OPERATOR for add_on in template.of_type(ADD_ON)) or any(
         name == TRAINING_OPERATOR_MANAGED_POLICY
         for role in pod_roles(template)
         for name, _, _ in permissions(template, role).aws_managed

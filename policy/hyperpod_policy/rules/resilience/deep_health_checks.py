@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_model import cluster_tags
-from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators, deep_health_check_hours
+from hyperpod_model.catalog.cluster_rules import (
+    deep_health_check_accelerators,
+    deep_health_check_hours,
+    replacement_waits,
+)
 from hyperpod_model.catalog.instances import instance_types
-from hyperpod_model.checks.resilience import runs_deep_health_checks
+from hyperpod_model.checks.resilience import check_spare_nodes, runs_deep_health_checks
 from hyperpod_policy.clusters import Group, clusters, groups, orchestrator
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved, elements, integer
+from hyperpod_policy.values import Unresolved, elements, integer, request_terms
 
 _MEMBER = "OnStartDeepHealthChecks"
 
@@ -21,8 +25,26 @@ def check(template: Template) -> Iterator[Verdict]:
     """Judge each instance group whose accelerators can be tested."""
     for cluster in clusters(template):
         tags = _tags(cluster)
+        yield from _spares(cluster, tags)
         for group in groups(cluster):
             yield from _judge(group, tags)
+
+
+def _spares(cluster: Resource, tags: Mapping[str, Any]) -> Iterator[Verdict]:
+    """Judge whether the declared spares leave nodes to work; with spares, waits for checks cost nothing."""
+    spares = integer(tags.get(cluster_tags.SPARE_NODES, 0))
+    own = list(groups(cluster))
+    if not any(group.accelerated for group in own):
+        return
+    for fault in check_spare_nodes(spares, [request_terms(group.properties) for group in own]):
+        yield failed(
+            cluster,
+            "Tags",
+            found=f"{cluster_tags.SPARE_NODES} {fault.message}",
+            allowed="",
+            fix="lower the tag, which ResiliencePolicy writes, or raise InstanceCount",
+            severity="warning",
+        )
 
 
 def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
@@ -36,11 +58,8 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
         f"or 'avoid' once the cluster is commissioned) on a cluster without {cluster_tags.SPARE_NODES}"
     )
     if found:
-        if (
-            testable
-            and _off_is_declared(tags, commissioned=True)
-            and not _off_is_declared(tags, commissioned=False)
-        ):
+        if testable and _off_is_declared(tags, commissioned=True):
+            at_first = not _off_is_declared(tags, commissioned=False)
             yield failed(
                 group.cluster,
                 *path,
@@ -49,10 +68,12 @@ def _judge(group: Group, tags: Mapping[str, Any]) -> Iterator[Verdict]:
                     f"{deep_health_check_hours()} hours each time, although {cluster_tags.REPLACEMENT_WAIT} "
                     f"is {tags[cluster_tags.REPLACEMENT_WAIT]!r}"
                 ),
-                allowed="off once the first checks have passed",
+                allowed="off once the first checks have passed" if at_first else "off, or spare nodes",
                 fix=(
                     "deploy again with commissioned=True (or without the checks) when the cluster is "
                     "InService"
+                    if at_first
+                    else "take the checks away, keep spare nodes, or say that the wait is tolerable"
                 ),
                 severity="warning",
             )
@@ -110,7 +131,7 @@ def _tags(cluster: Resource) -> dict[str, Any]:
 
 def _off_is_declared(tags: Mapping[str, Any], *, commissioned: bool) -> bool:
     wait = tags.get(cluster_tags.REPLACEMENT_WAIT)
-    if wait is None or isinstance(wait, Unresolved):
+    if wait is None or isinstance(wait, Unresolved) or wait not in replacement_waits():
         return False
     spares = integer(tags.get(cluster_tags.SPARE_NODES, 0))
     return not runs_deep_health_checks(

@@ -1,0 +1,55 @@
+"""A cluster keeps its way of provisioning nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hyperpod_model.catalog.updates import PROVISIONING_MODE, SLURM_PROVISIONING_MODE
+from hyperpod_policy.clusters import orchestrator
+from hyperpod_policy.rule import Verdict, failed, passed, undetermined
+from hyperpod_policy.update import Update, UpdateRule
+from hyperpod_policy.values import Unresolved
+
+_MEMBER: Final = "NodeProvisioningMode"
+_CONTINUOUS: Final = "Continuous"
+
+
+def check(update: Update) -> Iterator[Verdict]:
+    """Judge the provisioning mode of each cluster that stays."""
+    for pair in update.clusters():
+        if pair.new is None:
+            continue
+        changed = update.changed(pair.old, pair.new, (_MEMBER,))
+        if changed is False:
+            yield passed(pair.new, _MEMBER)
+            continue
+        old, new = pair.old.get(_MEMBER), pair.new.get(_MEMBER)
+        found = f"changes from {_shown(old)} to {_shown(new)}"
+        to_continuous = old is None and new == _CONTINUOUS
+        if to_continuous and orchestrator(pair.old) == "slurm":
+            allowed = f"the mode of the baseline: {SLURM_PROVISIONING_MODE.value}"
+            yield failed(pair.new, _MEMBER, found=found, allowed=allowed)
+        else:
+            allowed = f"the mode of the baseline; {PROVISIONING_MODE.doubt}"
+            yield undetermined(pair.new, _MEMBER, found=found, allowed=allowed)
+
+
+def _shown(mode: Any) -> str:
+    if mode is None:
+        return "none, which is classic"
+    return f"<{mode}>" if isinstance(mode, Unresolved) else str(mode)
+
+
+RULE = UpdateRule(
+    id="ProvisioningModeChange",
+    title="a cluster keeps its way of provisioning nodes",
+    severity="error",
+    why=(
+        "CloudFormation takes the mode for changeable. The service does not migrate a classic Slurm cluster "
+        "to continuous provisioning, and the update rolls back."
+    ),
+    fix="keep the mode; for another make a cluster of another name, move the work, and delete the first",
+    source="SageMaker developer guide, sagemaker-hyperpod-scaling-slurm",
+    check=check,
+)
