@@ -311,3 +311,14 @@ def test_the_exit_code_tells(tmp_path, acknowledge, code):
     )
     assert done.returncode == code, done.stderr
     assert (tmp_path / "validation-report.json").exists()
+
+
+def test_advice_is_a_line_of_information(tmp_path):
+    app = App(outdir=str(tmp_path))
+    _Cluster(app, "Cluster")
+    Validations.of(app).add_plugins(HyperPodChecks(app, rules=[rule("Budget")]))
+    report, failure = _synthesize(app)
+    assert failure is None
+    (violation,) = _ours(report)["violations"]
+    assert violation["severity"] == "info"
+    assert violation["description"] == "advice: this template has no budget"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hyperpod_model.catalog.behaviours import PROVISIONING_MODE_WHEN_ABSENT
 from hyperpod_model.catalog.updates import PROVISIONING_MODE, SLURM_PROVISIONING_MODE
-from hyperpod_policy.clusters import orchestrator
+from hyperpod_policy.clusters import groups, orchestrator
 from hyperpod_policy.rule import Verdict, failed, passed, undetermined
+from hyperpod_policy.template import Resource
 from hyperpod_policy.update import Update, UpdateRule
-from hyperpod_policy.values import Unresolved
 
 _MEMBER: Final = "NodeProvisioningMode"
 _CONTINUOUS: Final = "Continuous"
@@ -26,19 +27,25 @@ def check(update: Update) -> Iterator[Verdict]:
             continue
         old, new = pair.old.get(_MEMBER), pair.new.get(_MEMBER)
         found = f"changes from {_shown(old)} to {_shown(new)}"
-        to_continuous = old is None and new == _CONTINUOUS
-        if to_continuous and orchestrator(pair.old) == "slurm":
+        if old is None and new == _CONTINUOUS and _is_classic_slurm(pair.old):
             allowed = f"the mode of the baseline: {SLURM_PROVISIONING_MODE.value}"
             yield failed(pair.new, _MEMBER, found=found, allowed=allowed)
         else:
-            allowed = f"the mode of the baseline; {PROVISIONING_MODE.doubt}"
+            doubt = PROVISIONING_MODE.doubt if old is not None else PROVISIONING_MODE_WHEN_ABSENT.doubt
+            allowed = f"the mode of the baseline; {doubt}"
             yield undetermined(pair.new, _MEMBER, found=found, allowed=allowed)
 
 
+def _is_classic_slurm(cluster: Resource) -> bool:
+    """Whether something that goes with classic provisioning only tells what the absent mode does not."""
+    return orchestrator(cluster) == "slurm" and (
+        cluster.get("Orchestrator", "Slurm", "SlurmConfigStrategy") is not None
+        or not any("SlurmConfig" in group.properties for group in groups(cluster))
+    )
+
+
 def _shown(mode: Any) -> str:
-    if mode is None:
-        return "none, which is classic"
-    return f"<{mode}>" if isinstance(mode, Unresolved) else str(mode)
+    return "none" if mode is None else str(mode)
 
 
 RULE = UpdateRule(

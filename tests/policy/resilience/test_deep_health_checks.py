@@ -57,6 +57,7 @@ def test_a_declared_absence_complies(judge, template, wait):
         {"spare_nodes": "2", "replacement_wait": "intolerable"},
         {"spare_nodes": "0", "replacement_wait": "tolerable"},
         {"spare_nodes": "0"},
+        {"spare_nodes": "0", "replacement_wait": "whatever"},
     ],
     ids=str,
 )
@@ -71,6 +72,33 @@ def test_a_second_step_that_is_due_is_a_warning(judge, template):
     (finding,) = judge(ID, template).failures
     assert finding.severity == "warning"
     assert "commissioned=True" in finding.fix
+
+
+def test_checks_whose_wait_is_intolerable_are_a_warning(judge, template):
+    _tag(template, spare_nodes="0", replacement_wait="intolerable")
+    (finding,) = judge(ID, template).failures
+    assert (finding.severity, finding.allowed) == ("warning", "off, or spare nodes")
+    _tag(template, spare_nodes="1", replacement_wait="intolerable")
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize("spares", ["16", 20])
+def test_spares_that_leave_no_node_to_work_are_a_warning(judge, template, spares):
+    _tag(template, spare_nodes=spares)
+    (finding,) = judge(ID, template).failures
+    assert (finding.path, finding.severity) == (("Tags",), "warning")
+    assert f"must be fewer than the accelerated nodes of the cluster, which are 16, got {spares}" in (
+        finding.message
+    )
+
+
+def test_spares_are_compared_with_known_nodes_only(judge, template):
+    template["Parameters"] = {"Count": {"Type": "Number"}}
+    _tag(template, spare_nodes="16")
+    _workers(template)["InstanceCount"] = {"Ref": "Count"}
+    assert judge(ID, template).findings == ()
+    _tag(template, spare_nodes={"Ref": "Count"})
+    assert judge(ID, template).findings == ()
 
 
 def test_checks_from_a_parameter_are_undetermined(judge, template):

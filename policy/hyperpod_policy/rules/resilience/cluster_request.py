@@ -28,7 +28,7 @@ def check(template: Template) -> Iterator[Verdict]:
             fault
             # Whether a type exists and the region offers it is a rule of its own, acknowledged on its own.
             for fault in check_cluster(request, unlisted_instance_types=_types_of(cluster))
-            if fault.path[:1] != _JUDGED_ELSEWHERE
+            if fault.path != _JUDGED_ELSEWHERE or fault.severity == "error"
         ]
         for fault in faults:
             yield failed(
