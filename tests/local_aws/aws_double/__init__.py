@@ -9,6 +9,12 @@ from typing import Final
 ACCOUNT: Final = "111122223333"
 """The one account of the double."""
 
+RELEASES_TAG: Final = "aws-double:helm-releases"
+"""Tag of an EKS cluster: Helm releases that it has, such as ``kube-system/name``, with spaces between.
+
+A stand-in of this double for charts that were installed with Helm, which talks to Kubernetes and not to AWS.
+"""
+
 LIMITS: Final = (
     "quotas and capacity",
     "the services' own validation beyond their public API models",

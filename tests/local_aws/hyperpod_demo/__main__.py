@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except InvalidInputError as error:
             for fault in error.faults:
                 print(f"error: {fault}", file=sys.stderr)
+            if any("-c " in str(fault) for fault in error.faults):
+                print("With make, in place of -c: make demo CONTEXT='name=value ...'", file=sys.stderr)
             return 1
         except DemoError as error:
             print(f"\nerror: {error}", file=sys.stderr)

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,15 +21,15 @@ class Interrupts:
     def __init__(self) -> None:
         self.number: int | None = None
         self._held = False
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        for one in SIGNALS:
-            signal.signal(one, self._receive)
+        self._before = {one: signal.signal(one, self._receive) for one in SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in SIGNALS:
-            signal.signal(one, signal.SIG_DFL)
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
 
     @contextmanager
     def held(self) -> Iterator[None]:

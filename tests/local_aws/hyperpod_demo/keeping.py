@@ -31,9 +31,11 @@ _LOCK = "double.lock"
 _LOG = "keeper.log"
 _LOOK_SECONDS = 0.3
 _STOP_SECONDS = 20.0
-_UNSET = """\
-# What names another account, region or profile must not mix with the double's.
-for name in $(env | grep -E '^(AWS|CDK)_[A-Za-z0-9_]*=' | cut -d = -f 1); do unset "$name"; done
+_FORGET = """\
+# What names another account, region, profile or proxy must not mix with the double's.
+for name in $(env | grep -E -i '^((aws|cdk)_[a-z0-9_]*|[a-z0-9_]*_proxy)=' | cut -d = -f 1); do
+    unset "$name"
+done
 """
 
 
@@ -50,7 +52,7 @@ def settings_file(settings: Mapping[str, str]) -> str:
             "# A double of AWS on this machine, not AWS. It does not show:",
             *(f"# - {limit}" for limit in LIMITS),
             "# It ends when this file is removed.",
-            _UNSET,
+            _FORGET,
             *exports,
             f'export PATH={shlex.quote(path)}{os.pathsep}"$PATH"',
             "",
@@ -106,7 +108,7 @@ def stop(folder: Path) -> bool:
         folder: Where its settings are.
 
     Returns:
-        Whether there was one.
+        Whether there was one; its file alone, after a crash of the machine, is none.
 
     Raises:
         DemoError: If it does not end.
@@ -116,12 +118,14 @@ def stop(folder: Path) -> bool:
         return False
     settings.unlink()
     until = time.monotonic() + _STOP_SECONDS
+    ran = False
     with (folder / _LOCK).open("a") as file:
         while not _lock(file.fileno()):
+            ran = True
             if time.monotonic() > until:
                 raise DemoError(f"the double of {shown(folder)} does not end; see {shown(folder / _LOG)}")
             time.sleep(_LOOK_SECONDS)
-    return True
+    return ran
 
 
 def keep(folder: Path, region: str) -> None:

@@ -74,12 +74,12 @@ class Demo:
             try:
                 for cluster in clusters:
                     self._play_one(cluster, endpoint)
+                self.progress.tell("What this double of AWS does not show:")
+                for limit in LIMITS:
+                    self.progress.tell(f"- {limit}")
             finally:
                 if keep and self.interrupts.number is None:
-                    self.progress.tell(instructions(self.folder, endpoint, clusters[0]))
-        self.progress.tell("What this double of AWS does not show:")
-        for limit in LIMITS:
-            self.progress.tell(f"- {limit}")
+                    self.progress.tell(f"\n{instructions(self.folder, endpoint, clusters[0])}")
         end = "The double goes on." if keep else "The double is stopped."
         self.progress.tell(f"\nDone in {self.progress.total}. {end}")
 
@@ -111,7 +111,7 @@ class Demo:
         for named, one in made.items():
             self.progress.tell(f"        {named} -> {one}" if named != one else f"        {named}")
         self.progress.tell(f"        the cluster with these names: {shown(file)}")
-        return replace(cluster, file=file, notes=(), context={})
+        return replace(cluster, file=file, context={})
 
     def _synthesize(self, cluster: DemoCluster, settings: Mapping[str, str]) -> Path:
         assembly = self.folder / cluster.folder

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Any, Final
 
+from botocore.exceptions import WaiterError
 from read_back import Clients
 
-from aws_double.services.eks.api import RELEASES_TAG
+from aws_double import RELEASES_TAG
+from hyperpod_demo.command_line import DemoError
 from hyperpod_model.catalog.add_ons import CHART_NAMESPACE, CHART_RELEASE
 from hyperpod_model.catalog.iam import CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE
 from hyperpod_model.cluster_spec import ClusterSpec
@@ -73,6 +75,9 @@ class StandIns:
 
         Args:
             clients: Makes boto3 clients of the double.
+
+        Raises:
+            DemoError: If the double refuses something.
         """
         cloudformation = clients.client("cloudformation")
         cloudformation.create_stack(
@@ -80,9 +85,14 @@ class StandIns:
             TemplateBody=json.dumps(self.template),
             Capabilities=["CAPABILITY_NAMED_IAM"],
         )
-        cloudformation.get_waiter("stack_create_complete").wait(
-            StackName=STACK, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
-        )
+        try:
+            cloudformation.get_waiter("stack_create_complete").wait(
+                StackName=STACK, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+            )
+        except WaiterError as error:
+            events = cloudformation.describe_stack_events(StackName=STACK)["StackEvents"]
+            reasons = [one["ResourceStatusReason"] for one in events if "ResourceStatusReason" in one]
+            raise DemoError(f"the stand-ins could not be made: {'; '.join(reversed(reasons))}") from error
         (stack,) = cloudformation.describe_stacks(StackName=STACK)["Stacks"]
         made = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
         for uri, script in self._scripts():
@@ -143,7 +153,7 @@ class StandIns:
         """Add a group as EFA needs it: all traffic with itself, named by its id, and HTTPS out."""
         self._resources[name] = _resource(
             "EC2::SecurityGroup",
-            GroupDescription="Stand-in for the nodes' group",
+            GroupDescription="Stand-in for the group of the nodes",
             VpcId=_ref("Vpc"),
             SecurityGroupEgress=[
                 {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}

@@ -11,18 +11,12 @@ from moto.eks import urls
 from moto.eks.models import eks_backends
 from moto.utilities.utils import get_partition
 
-from aws_double import ACCOUNT
+from aws_double import ACCOUNT, RELEASES_TAG
 from aws_double.network_view import Place
 from aws_double.progress import Progress
 from aws_double.service_api import ApiError, Request, ServiceApi, state_of
 
 API = ServiceApi("eks", invalid="InvalidParameterException")
-
-RELEASES_TAG: Final = "aws-double:helm-releases"
-"""Tag of an EKS cluster: Helm releases that it has, such as ``kube-system/name``, with spaces between.
-
-A stand-in of this double for charts that were installed with Helm, which talks to Kubernetes and not to AWS.
-"""
 
 NODES_TAG: Final = "aws-double:nodes"
 """Tag of an EKS cluster: how many nodes it has that are none of HyperPod. A stand-in of this double."""
