@@ -290,3 +290,17 @@ def test_more_networks_than_a_page_draws_are_counted(template):
     assert (
         len([e for e in page.named("svg") if "-plan-title" in e.attributes.get("aria-labelledby", "")]) == 12
     )
+
+
+def test_more_findings_than_a_page_lists_are_counted(finding):
+    found = [finding(logical_id=f"B{number}") for number in range(1999)]
+    found += [
+        finding(rule_id="NodeRecovery", severity="warning", logical_id=f"C{number}") for number in range(3)
+    ]
+    found += [finding(outcome="pass", logical_id=f"K{number}") for number in range(203)]
+    page = Page(page_of(Report(tuple(found))))
+    assert len(page.with_class("finding")) == 2000
+    assert "Only the 2000 most urgent findings are listed, 2 are not" in page.text
+    assert "1999 errors" in page.text
+    assert "3 warnings" in page.text
+    assert "K199 and 3 more" in page.text

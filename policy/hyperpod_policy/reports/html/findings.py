@@ -12,6 +12,12 @@ from hyperpod_policy.reports.html.links import Piece, linked
 from hyperpod_policy.reports.order import grouped
 from hyperpod_policy.rule import Severity
 
+MAX_FINDINGS: Final = 2000
+"""Findings that one page lists, the most urgent; a browser takes seconds for many more."""
+
+MAX_KEEPERS: Final = 200
+"""Resources that one page lists for a kept promise."""
+
 _OTHER: Final = "other"
 
 
@@ -63,6 +69,7 @@ class Promise:
         source: Where AWS says so.
         items: Its findings.
         keepers: Resources that keep it, each with its file.
+        more_keepers: How many further ones there are.
     """
 
     rule_id: str
@@ -75,6 +82,7 @@ class Promise:
     source: tuple[Piece, ...]
     items: tuple[Item, ...] = ()
     keepers: tuple[tuple[str, str], ...] = ()
+    more_keepers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +161,13 @@ def promises(report: Report, groups: Mapping[str, str]) -> tuple[list[Promise], 
         common = first.fix if len(fixes) == 1 else ""
         items: list[Item] = []
         if label != "pass":
-            for finding in members:
+            if number == MAX_FINDINGS:
+                continue
+            for finding in members[: MAX_FINDINGS - number]:
                 number += 1
                 subject = dotted(finding.path) if finding.path else ""
                 items.append(Item(number, finding, subject, "" if common else finding.fix))
+        keepers = list(dict.fromkeys(map(_keeper, members))) if label == "pass" else []
         promise = Promise(
             rule_id=rule_id,
             title=first.title,
@@ -167,7 +178,8 @@ def promises(report: Report, groups: Mapping[str, str]) -> tuple[list[Promise], 
             fix=common,
             source=tuple(linked(first.source)),
             items=tuple(items),
-            keepers=() if label != "pass" else tuple(dict.fromkeys(map(_keeper, members))),
+            keepers=tuple(keepers[:MAX_KEEPERS]),
+            more_keepers=max(len(keepers) - MAX_KEEPERS, 0),
         )
         (kept if label == "pass" else broken).append(promise)
     return broken, kept

@@ -82,6 +82,7 @@ def render(
     """
     style, script = _asset("page.css"), _asset("page.js")
     broken, kept = promises(report, groups)
+    listed = sum(len(promise.items) for promise in broken)
     by_file: dict[str | None, list[Finding]] = {}
     for finding in report.findings:
         by_file.setdefault(finding.file, []).append(finding)
@@ -102,6 +103,8 @@ def render(
         reviewed=list(_reviewed(sources.documents, by_file)),
         manifests=sources.manifests,
         broken=broken,
+        listed=listed,
+        unlisted=len(report.findings) - listed,
         kept=kept,
         choices=choices(broken),
         networks=networks,

@@ -39,7 +39,7 @@
   const isFilter = (hash) => hash.includes("=");
   const goTo = () => {
     if (!location.hash || isFilter(location.hash)) return;
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(location.hash.slice(1));
     if (!target) return;
     open(target);
     if (target.hidden && form) { form.reset(); }
@@ -71,6 +71,7 @@
   const regroup = (by) => {
     if (by === grouping) return;
     grouping = by;
+    list.replaceChildren();  // moving thousands of findings while they are shown takes seconds
     list.className = `by-${by}`;
     if (by === "rule") {
       for (const finding of findings) homes.get(finding).append(finding);
