@@ -8,12 +8,12 @@ from hyperpod_policy.template import Resource
 def before(resource: Resource) -> set[str]:
     """Return the keys of all that a resource depends on, transitively."""
     found: set[str] = set()
-    waiting = list(resource.dependencies())
+    waiting = [resource]
     while waiting:
-        other = waiting.pop()
-        if other.key not in found:
-            found.add(other.key)
-            waiting.extend(other.dependencies())
+        for other in waiting.pop().dependencies():
+            if other.key not in found:
+                found.add(other.key)
+                waiting.append(other)
     return found
 
 

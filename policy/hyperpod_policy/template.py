@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from hyperpod_model.catalog.regions import regions
 from hyperpod_policy.choices import World
 from hyperpod_policy.documents import Document
 from hyperpod_policy.values import (
@@ -61,9 +62,22 @@ class Resource:
         logical_id: As the template has it.
         type: CloudFormation type.
         document: The template it stands in.
+        ref: What ``Ref`` of it resolves to.
     """
 
-    __slots__ = ("_properties", "_scope", "document", "key", "logical_id", "raw", "template", "type")
+    __slots__ = (
+        "_dependencies",
+        "_exists",
+        "_properties",
+        "_scope",
+        "document",
+        "key",
+        "logical_id",
+        "raw",
+        "ref",
+        "template",
+        "type",
+    )
 
     def __init__(self, template: Template, scope: _Scope, logical_id: str, raw: Mapping[str, Any]) -> None:
         self.template = template
@@ -71,9 +85,12 @@ class Resource:
         self.document = scope.document
         self.logical_id = logical_id
         self.key = scope.key + logical_id
+        self.ref = Reference(self.key, "Ref")
         self.raw = raw
         self.type: str = raw["Type"]
         self._properties: dict[str, Any] | None = None
+        self._exists: bool | None = None
+        self._dependencies: tuple[Resource, ...] | None = None
 
     def __repr__(self) -> str:
         return f"{self.logical_id} ({self.type})"
@@ -103,11 +120,6 @@ class Resource:
         return value
 
     @property
-    def ref(self) -> Reference:
-        """What ``Ref`` of this resource resolves to."""
-        return Reference(self.key, "Ref")
-
-    @property
     def root(self) -> str:
         """Key of the template without parent that it belongs to, itself or through nested stacks."""
         return self._scope.root
@@ -131,16 +143,19 @@ class Resource:
     @property
     def exists(self) -> bool:
         """Whether its own ``Condition``, and that of the nested stacks around it, hold in this world."""
-        return self.template.holds(self._scope) and (
-            "Condition" not in self.raw or self.template.condition(str(self.raw["Condition"]), self._scope)
-        )
+        if self._exists is None:
+            self._exists = self.template.holds(self._scope) and (
+                "Condition" not in self.raw
+                or self.template.condition(str(self.raw["Condition"]), self._scope)
+            )
+        return self._exists
 
     def dependencies(self) -> Iterator[Resource]:
         """Yield what exists before it: ``DependsOn``, ``Ref``, ``Fn::GetAtt`` and ``Fn::Sub``."""
-        for key in self.template.named_by(self._scope, self.raw):
-            found = self.template.by_key(key)
-            if found is not None:
-                yield found
+        if self._dependencies is None:
+            named = map(self.template.by_key, self.template.named_by(self._scope, self.raw))
+            self._dependencies = tuple(found for found in named if found is not None)
+        yield from self._dependencies
 
 
 class _Scope:
@@ -202,6 +217,7 @@ class Template:
         self._values: dict[Hashable, Any] = {}
         self._conditions: dict[tuple[str, str], bool | None] = {}
         self._named: dict[str, frozenset[str]] = {}
+        self._spelled: dict[Text | Reference, Any] = {}
         for number, document in enumerate(documents):
             self._enter(document, "" if len(documents) == 1 else f"{number}/", None, None)
         self._exports: dict[str, list[tuple[_Scope, Any]]] = {}
@@ -255,10 +271,15 @@ class Template:
 
     def spelled(self, value: Any) -> Any:
         """Write a reference to a bucket or role that has a physical name as others would, with the name."""
-        if isinstance(value, Text):
-            return concatenated(self.spelled(part) for part in value.parts)
-        if not isinstance(value, Reference):
+        if not isinstance(value, Text | Reference):
             return value
+        if value not in self._spelled:
+            self._spelled[value] = self._spell(value)
+        return self._spelled[value]
+
+    def _spell(self, value: Text | Reference) -> Any:
+        if isinstance(value, Text):
+            return concatenated(map(self.spelled, value.parts))
         found = self._resources.get(value.resource)
         if found is None:
             return value
@@ -314,18 +335,20 @@ class Template:
         """Resolve the intrinsic functions in a value as far as this world allows."""
         if isinstance(value, str):
             return _with_dynamic_references(value) if "{{resolve:" in value else value
-        if isinstance(value, Mapping):
+        if isinstance(value, (dict, Mapping)):  # plain ones first: asking for a Mapping takes longer
             if len(value) == 1:
                 (name, argument), *_ = value.items()
                 if name == "Ref":
                     return self._ref(argument, scope)
                 if isinstance(name, str) and name.startswith("Fn::"):
                     return self._call(name[4:], argument, scope)
-            found = {key: self.resolve(item, scope) for key, item in value.items()}
-            return {key: item for key, item in found.items() if item is not NO_VALUE}
+            resolve = self.resolve
+            return {
+                key: found for key, item in value.items() if (found := resolve(item, scope)) is not NO_VALUE
+            }
         if isinstance(value, list | tuple):
-            items = [self.resolve(item, scope) for item in value]
-            return [item for item in items if item is not NO_VALUE]
+            resolve = self.resolve
+            return [found for item in value if (found := resolve(item, scope)) is not NO_VALUE]
         return value
 
     def _call(self, name: str, argument: Any, scope: _Scope) -> Any:
@@ -559,7 +582,7 @@ class Template:
         return bool(self.world.choose(key, f"condition {name}", (True, False)))
 
     def _equal(self, argument: Sequence[Any], scope: _Scope, name: str) -> bool:
-        one, other = (self.resolve(item, scope) for item in argument)
+        one, other = (_placed(self.resolve(item, scope), scope.document.region) for item in argument)
         equal = same(one, other)
         if equal is not None:
             return equal
@@ -667,6 +690,13 @@ def _split(delimiter: str, value: Any) -> Any:
     return Expression("Fn::Split", (delimiter, frozen(value)))
 
 
+def _placed(value: Any, region: str | None) -> Any:
+    """Return the partition where a value stands for it and a region tells it; other values as they are."""
+    if region is not None and value == Pseudo("AWS::Partition") and region in regions():
+        return regions()[region].partition
+    return value
+
+
 def _with_dynamic_references(text: str) -> Any:
     if "{{resolve:" not in text:
         return text
@@ -707,7 +737,9 @@ def _arguments_of(function: str, value: Any) -> Iterator[Any]:
 
 def _collect_names(value: Any, names: set[str]) -> None:
     """Add the logical ids that an unresolved value names."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        return
+    if isinstance(value, (dict, Mapping)):
         for key, item in value.items():
             if key == "Ref" and isinstance(item, str):
                 names.add(item)

@@ -176,23 +176,24 @@ def concatenated(parts: Iterable[Any]) -> Any:
     Text beyond `MAX_TEXT` becomes an `Expression` that equals no other: text doubled many times over must not
     exhaust memory.
     """
-    pieces = (piece for part in parts for piece in (part.parts if isinstance(part, Text) else (part,)))
     joined: list[str | Unresolved] = []
     literal: list[str] = []
     size = 0
-    for piece in pieces:
-        if not isinstance(piece, Unresolved):
-            piece = scalar_text(piece)
-        size += len(piece) if isinstance(piece, str) else 1
+    for part in parts:
+        for piece in part.parts if isinstance(part, Text) else (part,):
+            if not isinstance(piece, str | Unresolved):
+                piece = scalar_text(piece)
+            if isinstance(piece, str):
+                size += len(piece)
+                literal.append(piece)
+            else:
+                size += 1
+                if any(literal):
+                    joined.append("".join(literal))
+                literal.clear()
+                joined.append(piece)
         if size > MAX_TEXT:
             return Expression("text", object())
-        if isinstance(piece, str):
-            literal.append(piece)
-            continue
-        if any(literal):
-            joined.append("".join(literal))
-        literal.clear()
-        joined.append(piece)
     if any(literal):
         joined.append("".join(literal))
     if not joined:
@@ -296,9 +297,11 @@ def integer(value: Any) -> int | None:
 
 def request_terms(value: Any) -> Any:
     """Return the value with every unresolved part as ``hyperpod_model.faults.UNKNOWN``, as checks take it."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Unresolved):
         return UNKNOWN
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {key: request_terms(item) for key, item in value.items()}
     if isinstance(value, list):
         return [request_terms(item) for item in value]

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_model.faults import UNKNOWN
 from hyperpod_policy import Document
+from hyperpod_policy.choices import World
 from hyperpod_policy.template import Template
 from hyperpod_policy.values import (
     Dynamic,
@@ -192,6 +193,28 @@ def _nested(inner: dict[str, Any], passed: dict[str, Any], **outer: Any) -> Temp
         }
     }
     return Template([Document(body, nested={"Inner": Document(inner)})])
+
+
+@pytest.mark.parametrize(
+    ("region", "partition", "worlds"),
+    [
+        ("us-west-2", "aws", {True}),
+        ("us-gov-west-1", "aws", {False}),
+        ("us-gov-west-1", "aws-us-gov", {True}),
+        ("xx-nowhere-1", "aws", {True, False}),
+        (None, "aws", {True, False}),
+    ],
+)
+def test_a_known_region_decides_the_partition(region, partition, worlds):
+    body = {
+        "Conditions": {"C": {"Fn::Equals": [{"Ref": "AWS::Partition"}, partition]}},
+        "Resources": {"P": {"Type": "Test::Probe", "Condition": "C"}},
+    }
+    start = World()
+    found = {bool([*Template([Document(body, region=region)], world=start).of_type("Test::Probe")])}
+    for world in start.neighbours():
+        found.add(bool([*Template([Document(body, region=region)], world=world).of_type("Test::Probe")]))
+    assert found == worlds
 
 
 def test_a_dynamic_reference_in_a_parameters_value_is_one():

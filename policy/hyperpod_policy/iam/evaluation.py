@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from hyperpod_policy.iam import patterns
@@ -101,35 +102,38 @@ def refused_actions(
         request: Resource, principal and context; its action does not matter.
         actions: Such as ``s3:PutObject``.
     """
+    names = tuple(actions)
     denials = [
-        (statement, covered)
+        (statement, covered, _listed_among(statement.actions, names, statement.not_action))
         for statement in statements
         if statement.effect == "Deny"
         and (covered := _covers(statement, request, patterns.every, free=False)) is not False
     ]
     return {
-        action: _any(
-            _together(statement, _lists(statement, action), covered) for statement, covered in denials
-        )
-        for action in actions
+        name: _any(_together(statement, listed[number], covered) for statement, covered, listed in denials)
+        for number, name in enumerate(names)
     }
 
 
+@lru_cache(maxsize=1024)
+def _listed_among(
+    listed: tuple[Any, ...], names: tuple[str, ...], exceptions: bool
+) -> tuple[bool | None, ...]:
+    """Tell for each action whether patterns have it among them; templates say the same ones over and over."""
+    return tuple(_lists(listed, name, exceptions) for name in names)
+
+
 def _applies(statement: Statement, request: Request, match: _Match, *, free: bool) -> bool | None:
-    listed = _lists(statement, request.action)
+    listed = _lists(statement.actions, request.action, statement.not_action)
     if listed is False:
         return False
     return _together(statement, listed, _covers(statement, request, match, free=free))
 
 
-def _lists(statement: Statement, action: str) -> bool | None:
+def _lists(listed: Sequence[Any], action: str, exceptions: bool) -> bool | None:
     """Whether the actions of a statement have one among them."""
     name = action.lower()
-    return _listed(
-        statement.actions,
-        lambda pattern: patterns.every(pattern, name, ignore_case=True),
-        statement.not_action,
-    )
+    return _listed(listed, lambda pattern: patterns.every(pattern, name, ignore_case=True), exceptions)
 
 
 def _together(statement: Statement, listed: bool | None, covered: bool | None) -> bool | None:
