@@ -304,3 +304,18 @@ def test_more_findings_than_a_page_lists_are_counted(finding):
     assert "1999 errors" in page.text
     assert "3 warnings" in page.text
     assert "K199 and 3 more" in page.text
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("nodes are private", "Nodes are private"),
+        ("add-ons come in order", "Add-ons come in order"),
+        ("checkpoints, scripts and files", "Checkpoints, scripts and files"),
+        ("s3:PutObject is denied", "s3:PutObject is denied"),
+        ("enforce_ssl is on", "enforce_ssl is on"),
+        ("EFA works", "EFA works"),
+    ],
+)
+def test_a_promise_begins_with_a_capital_unless_with_a_name(title, shown, finding):
+    assert shown in Page(page_of(Report((finding(title=title),)))).text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -31,6 +32,9 @@ from hyperpod_policy.units import units
 
 MAX_NETWORKS: Final = 12
 """Networks that one page draws."""
+
+_WORD: Final = re.compile(r"[a-z]+(?=[ ,;]|-[a-z]|$)")
+"""A word that is no name, at the beginning of a text."""
 
 _PACKAGE: Final = "hyperpod_policy.reports.html"
 
@@ -131,8 +135,7 @@ def _environment() -> Environment:
 
 def _sentence(words: str) -> str:
     """Begin with a capital, unless the first word is a name."""
-    first = words.partition(" ")[0]
-    return words[0].upper() + words[1:] if first.isalpha() and first.islower() else words
+    return words[0].upper() + words[1:] if _WORD.match(words) else words
 
 
 def _shown(value: Any) -> Any:
