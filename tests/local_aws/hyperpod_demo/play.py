@@ -74,7 +74,7 @@ class Demo:
             try:
                 for cluster in clusters:
                     self._play_one(cluster, endpoint)
-                self.progress.tell("What this double of AWS does not show:")
+                self.progress.tell("\nWhat this double of AWS does not show:")
                 for limit in LIMITS:
                     self.progress.tell(f"- {limit}")
             finally:
@@ -152,7 +152,6 @@ class Demo:
         self.progress.tell(f"\n$ aws sagemaker list-cluster-nodes --cluster-name {name}    (shortened)")
         for line in node_table(clients, name):
             self.progress.tell(line)
-        self.progress.tell()
 
     def _cdk(self, settings: Mapping[str, str]) -> CommandLine:
         # Users validate with what the CDK has built in; the tests leave it out for speed.

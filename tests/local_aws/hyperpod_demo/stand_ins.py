@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
-from typing import Any, Final
+from typing import Any
 
 from botocore.exceptions import WaiterError
 from read_back import Clients
@@ -17,12 +17,11 @@ from hyperpod_model.catalog.add_ons import CHART_NAMESPACE, CHART_RELEASE
 from hyperpod_model.catalog.iam import CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE
 from hyperpod_model.cluster_spec import ClusterSpec
 
-STACK: Final = "stand-ins"
-
 _NETWORK_ID = re.compile(r"(vpc|subnet|sg)-[0-9a-f]{8,17}")
 _ROLE = re.compile(r"arn:aws[\w-]*:iam::(?P<account>\d{12}):role(?P<path>/(?:.+/)?)(?P<name>[^/]+)")
 _EKS_CLUSTER = re.compile(r"arn:aws[\w-]*:eks:[\w-]+:(?P<account>\d{12}):cluster/(?P<name>[^/]+)")
-_SCRIPTS = re.compile(r"s3://(?P<bucket>[^/]+)/?(?P<prefix>.*)")
+_KEY = re.compile(r"arn:aws[\w-]*:kms:[\w-]+:\d{12}:key/.+")
+_TRAINING_PLAN = re.compile(r"arn:aws[\w-]*:sagemaker:[\w-]+:\d{12}:training-plan/.+")
 _OTHER = re.compile(r"arn:aws[\w-]*:(?!iam::aws:).+|(fs|ami|fsvol)-[0-9a-f]{8,17}")
 _TRUSTED = (CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE, "eks.amazonaws.com", "pods.eks.amazonaws.com")
 _ALLOWED = ("s3:*", "ec2:*", "fsx:*", "sagemaker:*", "logs:*")
@@ -39,7 +38,8 @@ class StandIns:
         region: Where it goes.
 
     Attributes:
-        template: Template that makes all of it; its outputs tell what has which id.
+        stack_name: Name of the stack that makes all of it.
+        template: Its template, whose outputs tell what has which id.
         uncovered: What the cluster names that nothing can stand in for.
     """
 
@@ -56,11 +56,11 @@ class StandIns:
                 self._add_role(f"Role{number}", found)
             elif found := _EKS_CLUSTER.fullmatch(one):
                 self._add_eks_cluster(one, found)
-        self._buckets = {
-            uri["bucket"] for one in named if (uri := _SCRIPTS.fullmatch(one)) and one in self._script_uris()
-        }
-        for number, bucket in enumerate(sorted(self._buckets)):
+            elif _KEY.fullmatch(one):
+                self._add_key(f"Key{number}", one)
+        for number, bucket in enumerate(sorted(self._buckets())):
             self._resources[f"Bucket{number}"] = _resource("S3::Bucket", BucketName=bucket)
+        self.stack_name = f"stand-ins-{spec.name}"
         self.template: dict[str, Any] = {
             "Description": "Stand-ins for what a cluster names, in a double of AWS",
             "Resources": self._resources,
@@ -81,39 +81,32 @@ class StandIns:
         """
         cloudformation = clients.client("cloudformation")
         cloudformation.create_stack(
-            StackName=STACK,
+            StackName=self.stack_name,
             TemplateBody=json.dumps(self.template),
             Capabilities=["CAPABILITY_NAMED_IAM"],
         )
         try:
             cloudformation.get_waiter("stack_create_complete").wait(
-                StackName=STACK, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+                StackName=self.stack_name, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
             )
         except WaiterError as error:
-            events = cloudformation.describe_stack_events(StackName=STACK)["StackEvents"]
+            events = cloudformation.describe_stack_events(StackName=self.stack_name)["StackEvents"]
             reasons = [one["ResourceStatusReason"] for one in events if "ResourceStatusReason" in one]
             raise DemoError(f"the stand-ins could not be made: {'; '.join(reversed(reasons))}") from error
-        (stack,) = cloudformation.describe_stacks(StackName=STACK)["Stacks"]
+        (stack,) = cloudformation.describe_stacks(StackName=self.stack_name)["Stacks"]
         made = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
         for uri, script in self._scripts():
-            place = _SCRIPTS.fullmatch(uri)
-            assert place is not None
-            key = f"{place['prefix'].rstrip('/')}/{script}".lstrip("/")
-            clients.client("s3").put_object(Bucket=place["bucket"], Key=key, Body=b"#!/bin/bash\n")
+            bucket, prefix = _place(uri)
+            clients.client("s3").put_object(Bucket=bucket, Key=f"{prefix}{script}", Body=b"#!/bin/bash\n")
         return {named: made[f"Id{number}"] for number, named in enumerate(self._ids)}
 
     def _add_network(self, ids: list[str]) -> None:
         if not ids and self._spec.eks.cluster_arn is None:
             return
-        first = IPv4Network(
-            _USUAL_RANGE if self._spec.network.subnet_cidr is None else self._spec.network.subnet_cidr
-        )
-        whole = first.supernet(new_prefix=min(_VPC_PREFIX_LENGTH, first.prefixlen))
-        ranges = (
-            one
-            for one in whole.subnets(new_prefix=max(_PREFIX_LENGTH, first.prefixlen))
-            if not one.overlaps(first)
-        )
+        first = self._range_of_nodes()
+        whole = first.supernet(new_prefix=_VPC_PREFIX_LENGTH)
+        blocks = whole.subnets(new_prefix=max(_PREFIX_LENGTH, first.prefixlen))
+        ranges = (block for block in blocks if not block.overlaps(first))
         self._resources["Vpc"] = _resource("EC2::VPC", CidrBlock=str(whole))
         self._resources["Routes"] = _resource("EC2::RouteTable", VpcId=_ref("Vpc"))
         self._resources["S3Endpoint"] = _resource(
@@ -123,9 +116,12 @@ class StandIns:
             VpcEndpointType="Gateway",
             RouteTableIds=[_ref("Routes")],
         )
+        control_plane = self._spec.eks.control_plane_subnet_ids
+        in_another_zone = () if control_plane is None else control_plane[1:]
         subnets = [one for one in ids if one.startswith("subnet-")]
         for number, one in enumerate(subnets):
-            self._add_subnet(f"Subnet{number}", first if number == 0 else next(ranges), zone="a")
+            zone = "b" if one in in_another_zone else "a"
+            self._add_subnet(f"Subnet{number}", first if number == 0 else next(ranges), zone=zone)
             self._ids[one] = _ref(f"Subnet{number}")
         if self._spec.eks.cluster_arn is not None:
             for zone in "ab":
@@ -137,6 +133,12 @@ class StandIns:
         for one in ids:
             if one.startswith("vpc-"):
                 self._ids[one] = _ref("Vpc")
+
+    def _range_of_nodes(self) -> IPv4Network:
+        said = self._spec.network.subnet_cidr
+        found = IPv4Network(_USUAL_RANGE if said is None else said)
+        # A subnet that fills the largest VPC leaves no room for others.
+        return found if found.prefixlen > _VPC_PREFIX_LENGTH else IPv4Network(_USUAL_RANGE)
 
     def _add_subnet(self, name: str, block: IPv4Network, *, zone: str) -> None:
         self._resources[name] = _resource(
@@ -187,8 +189,19 @@ class StandIns:
         if group is not None:
             self._ids[group] = {"Fn::GetAtt": ["EksCluster", "ClusterSecurityGroupId"]}
 
-    def _script_uris(self) -> set[str]:
-        return {uri for uri, _ in self._scripts()}
+    def _add_key(self, logical_id: str, arn: str) -> None:
+        everything = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "kms:*", "Resource": "*"}
+        policy = {"Version": "2012-10-17", "Statement": [everything]}
+        self._resources[logical_id] = _resource("KMS::Key", KeyPolicy=policy)
+        self._ids[arn] = {"Fn::GetAtt": [logical_id, "Arn"]}
+
+    def _buckets(self) -> set[str]:
+        found = {_place(uri)[0] for uri, _ in self._scripts()}
+        file_system = self._spec.file_system
+        repository = None if file_system is None else file_system.data_repository
+        if repository is not None and repository.bucket_name is not None:
+            found.add(repository.bucket_name)
+        return found
 
     def _scripts(self) -> Iterator[tuple[str, str]]:
         """Name each place of scripts with the script that HyperPod starts there."""
@@ -206,8 +219,14 @@ class StandIns:
                     yield own.source_s3_uri, script
 
 
+def _place(uri: str) -> tuple[str, str]:
+    """Return the bucket of an S3 URI, and what keys under it begin with."""
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    return bucket, f"{prefix.rstrip('/')}/" if prefix else ""
+
+
 def _stands_in(named: str) -> bool:
-    return _ROLE.fullmatch(named) is not None or _EKS_CLUSTER.fullmatch(named) is not None
+    return any(pattern.fullmatch(named) for pattern in (_ROLE, _EKS_CLUSTER, _KEY, _TRAINING_PLAN))
 
 
 def _texts(value: Any) -> Iterator[str]:
