@@ -54,6 +54,7 @@ def test_a_rule_for_other_events_does_not_count(judge, template, change):
         {"EventPattern": '{"source": ["aws.sagemaker"]}'},
         {"EventBusName": "default", "State": "ENABLED"},
         {"EventBusName": "arn:aws:events:us-west-2:111122223333:event-bus/default"},
+        {"EventPattern": {"resources": [{"Ref": "Cluster"}]}},
         {"EventPattern": {"resources": [{"Fn::GetAtt": ["Cluster", "ClusterArn"]}]}},
     ],
     ids=str,
@@ -172,6 +173,7 @@ def test_a_notification_rule_is_undetermined(judge, template):
 
 
 def test_each_cluster_counts(judge, template):
+    _rule(template)["EventPattern"] = {"resources": [{"Ref": "Cluster"}]}
     template["Resources"]["Second"] = {
         "Type": "AWS::SageMaker::Cluster",
         "Properties": {"ClusterName": "second"},
