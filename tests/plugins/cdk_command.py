@@ -41,11 +41,11 @@ class CdkCommand:
 
     def __init__(self, *, environment: Mapping[str, str]) -> None:
         self.environment = {
+            # Costs seconds for each run of an app, and has tests of its own.
+            "CDK_VALIDATION": "false",
             **environment,
             "NO_COLOR": "1",
             "CI": "true",
-            # Costs seconds for each run of an app, and has tests of its own.
-            "CDK_VALIDATION": "false",
             "PATH": f"{NODE}{os.pathsep}{environment['PATH']}",
         }
 
