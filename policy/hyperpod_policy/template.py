@@ -691,18 +691,9 @@ def _split(delimiter: str, value: Any) -> Any:
 
 
 def _placed(value: Any, region: str | None) -> Any:
-    """Return the partition where a value stands for it and is known; other values as they are.
-
-    A template without a region goes to one that has HyperPod, and all of these are in one partition.
-    """
-    if value == Pseudo("AWS::Partition"):
-        partitions = {
-            known.partition
-            for known in regions().values()
-            if known.name == region or (region is None and known.has_hyperpod)
-        }
-        if len(partitions) == 1:
-            return partitions.pop()
+    """Return the partition where a value stands for it and a region tells it; other values as they are."""
+    if region is not None and value == Pseudo("AWS::Partition") and region in regions():
+        return regions()[region].partition
     return value
 
 

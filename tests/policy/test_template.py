@@ -202,10 +202,10 @@ def _nested(inner: dict[str, Any], passed: dict[str, Any], **outer: Any) -> Temp
         ("us-gov-west-1", "aws", {False}),
         ("us-gov-west-1", "aws-us-gov", {True}),
         ("xx-nowhere-1", "aws", {True, False}),
-        (None, "aws", {True}),
+        (None, "aws", {True, False}),
     ],
 )
-def test_the_partition_is_that_of_the_region_or_of_all_that_have_clusters(region, partition, worlds):
+def test_a_known_region_decides_the_partition(region, partition, worlds):
     body = {
         "Conditions": {"C": {"Fn::Equals": [{"Ref": "AWS::Partition"}, partition]}},
         "Resources": {"P": {"Type": "Test::Probe", "Condition": "C"}},
