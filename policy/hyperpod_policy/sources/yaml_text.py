@@ -21,6 +21,8 @@ MAX_VALUES: Final = 300_000
 
 _STANDARD: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_STANDARD}merge"
+_TEXT: Final = f"{_STANDARD}str"
+_ANCHOR: Final = "&"
 _AS_WRITTEN: Final = frozenset(f"{_STANDARD}{kind}" for kind in ("str", "timestamp", "binary", "value"))
 _COLLECTIONS: Final = frozenset(f"{_STANDARD}{kind}" for kind in ("map", "seq", "set", "omap", "pairs"))
 _SHORT_FORM: Final = re.compile(r"!([A-Z][A-Za-z0-9]*)")
@@ -64,9 +66,10 @@ def decode_yaml(text: str, *, file: str) -> list[YamlValue]:
         try:
             found = []
             number = 0
+            has_anchors = _ANCHOR in text
             while loader.check_node():
                 node = loader.get_node()
-                value = _Builder(loader, file).built(node)
+                value = _Builder(loader, file, has_anchors=has_anchors).built(node)
                 if value is not None:
                     found.append(YamlValue(value, number, node.start_mark.line + 1))
                 number += 1
@@ -160,16 +163,26 @@ def _merged(node: Node, seen: set[int]) -> Iterator[MappingNode]:
 
 
 class _Builder:
-    """Makes plain values of one document's nodes. A node with several aliases becomes one shared value."""
+    """Makes plain values of one document's nodes. A node with several aliases becomes one shared value.
 
-    def __init__(self, loader: Any, file: str) -> None:
+    Args:
+        loader: Knows how scalars are read.
+        file: Name of the input.
+        has_anchors: Whether the text may have any. Without them nothing is shared and no value is larger than
+            its text, so that nothing need be remembered.
+    """
+
+    def __init__(self, loader: Any, file: str, *, has_anchors: bool) -> None:
         self._loader = loader
         self._file = file
+        self._has_anchors = has_anchors
         self._built: dict[int, Any] = {}
         self._sizes: dict[int, tuple[int, int]] = {}
         self._open: set[int] = set()
 
     def built(self, root: Node) -> Any:
+        if not self._has_anchors:
+            return self._value(root, 0)
         value = self._build(root)
         count, levels = self._sizes[id(root)]
         if levels > MAX_DEPTH:
@@ -181,6 +194,22 @@ class _Builder:
                 file=self._file,
             )
         return value
+
+    def _value(self, node: Node, depth: int) -> Any:
+        """Return the value of a node in a text without anchors."""
+        if depth >= MAX_DEPTH:
+            raise _too_deep(self._file)
+        value: Any
+        if isinstance(node, ScalarNode):
+            value = node.value if node.tag == _TEXT else self._scalar(node)
+        elif isinstance(node, MappingNode):
+            self._refuse_wrong_keys(node)
+            inner = depth + 1
+            value = {name: self._value(entry[1], inner) for name, entry in entries_of(node).items()}
+        else:
+            inner = depth + 1
+            value = [self._value(item, inner) for item in self._items(node)]
+        return self._tagged(node, value)
 
     def _build(self, node: Node) -> Any:
         key = id(node)
@@ -198,24 +227,33 @@ class _Builder:
             entries = entries_of(node)
             inner = [entry[1] for entry in entries.values()]
             value = {name: self._build(entry[1]) for name, entry in entries.items()}
-        elif isinstance(node, SequenceNode):
-            inner = node.value
-            value = [self._build(item) for item in inner]
         elif isinstance(node, ScalarNode):
             value = self._scalar(node)
         else:
-            raise self._foreign(node)
+            inner = self._items(node)
+            value = [self._build(item) for item in inner]
         self._open.discard(key)
-        if node.tag.startswith("!") and node.tag != "!":
-            value = self._written_out(node, value)
-        elif not isinstance(node, ScalarNode) and node.tag not in _COLLECTIONS:
-            raise self._foreign(node)
+        value = self._tagged(node, value)
         sizes = [self._sizes[id(item)] for item in inner]
         self._sizes[key] = (
             1 + sum(count for count, _ in sizes),
             1 + max((levels for _, levels in sizes), default=0),
         )
         self._built[key] = value
+        return value
+
+    def _items(self, node: Node) -> list[Node]:
+        if not isinstance(node, SequenceNode):
+            raise self._foreign(node)
+        items: list[Node] = node.value
+        return items
+
+    def _tagged(self, node: Node, value: Any) -> Any:
+        """Return a value with the long form of its tag, if it has one of CloudFormation's."""
+        if node.tag.startswith("!") and node.tag != "!":
+            return self._written_out(node, value)
+        if not isinstance(node, ScalarNode) and node.tag not in _COLLECTIONS:
+            raise self._foreign(node)
         return value
 
     def _written_out(self, node: Node, value: Any) -> dict[str, Any]:
