@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from cdk_command import Ran
 from cluster_life import CLUSTER_TYPE, ClusterLife, expect, keys_under
+from deployed_stack import DeployedStack
 from inventory import difference, inventory
 from read_back import READERS
 from read_back.ec2 import group_rules
@@ -37,10 +38,15 @@ MINIMUM_READ = {
 
 def expect_everything_told(life: ClusterLife) -> set[str]:
     """Every resource is as the template asks, by the services' own word; return the types that were read."""
-    assert life.stack.status.endswith("_COMPLETE"), life.stack.status
-    compared = compare(life.stack)
+    return expect_as_asked(life.stack)
+
+
+def expect_as_asked(stack: DeployedStack) -> set[str]:
+    """The same for any stack."""
+    assert stack.status.endswith("_COMPLETE"), stack.status
+    compared = compare(stack)
     assert not compared.differences, "\n".join(compared.differences)
-    resources = life.stack.resources
+    resources = stack.resources
     unread = {name for name in resources if resources[name]["ResourceType"] not in NOT_READ} - compared.read
     assert not unread, unread
     assert compared.excused <= {*NOT_READ, *NOT_TOLD}
