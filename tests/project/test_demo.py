@@ -200,6 +200,7 @@ def test_a_double_left_by_a_failed_demo_is_stopped_by_the_next_one(demo: DemoPro
     endpoint = demo.call("deploy")["environment"]["AWS_ENDPOINT_URL"]
     assert f"The double goes on at {endpoint}" in told
     assert f". {demo.folder / SETTINGS}" in told
+    assert "cdk deploy HyperPodStack -c cluster=examples/clusters/llm-train.yaml" in told
     assert listens(endpoint)
 
     code, told = demo.run("--synth-only", "--cluster", "examples/clusters/llm-train.yaml")

@@ -15,6 +15,12 @@ EXAMPLES: Final[Mapping[str, Path]] = {
 }
 """The usual clusters, by the name of the folder that each goes into."""
 
+ADAPTED: Final = "with-stand-ins.json"
+"""File of a cluster, in its folder, that names stand-ins in place of what does not exist."""
+
+READ_FROM_CONTEXT: Final = frozenset({"availability_zone_id", "region", "strict"})
+"""Context that is part of what is read from a file."""
+
 _USUAL_REGION = "us-west-2"
 
 
@@ -61,7 +67,10 @@ class DemoCluster:
         """The region that it goes to."""
         return _USUAL_REGION if self.spec.region is None else self.spec.region
 
+    def said(self) -> dict[str, str]:
+        """Return the context by which the app knows of it."""
+        return {"cluster": str(self.file), **self.context}
+
     def arguments(self) -> list[str]:
         """Return the arguments by which the CDK CLI tells the app of it."""
-        said = {"cluster": str(self.file), **self.context}
-        return [part for name, value in said.items() for part in ("--context", f"{name}={value}")]
+        return [part for name, value in self.said().items() for part in ("--context", f"{name}={value}")]

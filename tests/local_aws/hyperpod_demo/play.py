@@ -15,7 +15,7 @@ from cdk_command import STACK, CdkCommand, deployment
 from aws_double import ACCOUNT, LIMITS
 from aws_double.running import environment_for, outside_environment, running
 from aws_double.session import Session
-from hyperpod_demo.clusters import DemoCluster
+from hyperpod_demo.clusters import ADAPTED, READ_FROM_CONTEXT, DemoCluster
 from hyperpod_demo.command_line import CommandLine, DemoError, deployment_stage, shown
 from hyperpod_demo.instructions import instructions
 from hyperpod_demo.interrupts import Interrupts
@@ -105,13 +105,15 @@ class Demo:
     def _with_stand_ins(self, cluster: DemoCluster, stand_ins: StandIns, clients: Session) -> DemoCluster:
         with self.progress.step("make stand-ins for what the cluster names, since the double is empty"):
             made = stand_ins.make(clients)
-        file = self.folder / cluster.folder / "with-stand-ins.json"
+        file = self.folder / cluster.folder / ADAPTED
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(with_stand_ins(cluster.spec, made))
         for named, one in made.items():
             self.progress.tell(f"        {named} -> {one}" if named != one else f"        {named}")
         self.progress.tell(f"        the cluster with these names: {shown(file)}")
-        return replace(cluster, file=file, context={})
+        # What the file says itself now.
+        beside = {key: value for key, value in cluster.context.items() if key not in READ_FROM_CONTEXT}
+        return replace(cluster, file=file, context=beside)
 
     def _synthesize(self, cluster: DemoCluster, settings: Mapping[str, str]) -> Path:
         assembly = self.folder / cluster.folder
