@@ -49,6 +49,9 @@ ECHOES: Final[Mapping[str, frozenset[str]]] = {
 }
 """Attributes that return the property of the same name, if it is set."""
 
+_LISTS: Final = (list, tuple)
+_SPELLED: Final = (Text, Reference)
+
 _SUB_PART: Final = re.compile(r"\$\{(!?)([^}]*)\}")
 _DYNAMIC: Final = re.compile(r"\{\{(resolve:[^}]*)\}\}")
 _SEPARATORS_IN_NO_NAME: Final = frozenset({":", "/", ",", ";", "|"})
@@ -271,7 +274,7 @@ class Template:
 
     def spelled(self, value: Any) -> Any:
         """Write a reference to a bucket or role that has a physical name as others would, with the name."""
-        if not isinstance(value, Text | Reference):
+        if not isinstance(value, _SPELLED):
             return value
         if value not in self._spelled:
             self._spelled[value] = self._spell(value)
@@ -346,7 +349,7 @@ class Template:
             return {
                 key: found for key, item in value.items() if (found := resolve(item, scope)) is not NO_VALUE
             }
-        if isinstance(value, list | tuple):
+        if isinstance(value, _LISTS):
             resolve = self.resolve
             return [found for item in value if (found := resolve(item, scope)) is not NO_VALUE]
         return value

@@ -121,6 +121,13 @@ class Anything(Unresolved):
         return f"any {self.kind}"
 
 
+# Tuples made once: a union is made anew each time that somebody asks for it.
+_TEXTS: Final = (str, Unresolved)
+_NO_LISTS: Final = (str, Text, Reference, Imported, Dynamic, Pseudo)
+_NAMES: Final = (Reference, str)
+_COLLECTIONS: Final = (dict, list, Mapping)
+
+
 class _NoValue:
     def __repr__(self) -> str:
         return "AWS::NoValue"
@@ -167,7 +174,9 @@ def is_bomb(value: Any) -> bool:
 
 def single(value: Any) -> Any:
     """Return a value where one belongs; a list or mapping there is malformed, and becomes an `Expression`."""
-    return Expression("malformed", frozen(value)) if isinstance(value, Mapping | list) else value
+    if not isinstance(value, str) and isinstance(value, _COLLECTIONS):
+        return Expression("malformed", frozen(value))
+    return value
 
 
 def concatenated(parts: Iterable[Any]) -> Any:
@@ -181,17 +190,17 @@ def concatenated(parts: Iterable[Any]) -> Any:
     size = 0
     for part in parts:
         for piece in part.parts if isinstance(part, Text) else (part,):
-            if not isinstance(piece, str | Unresolved):
+            if not isinstance(piece, _TEXTS):
                 piece = scalar_text(piece)
             if isinstance(piece, str):
                 size += len(piece)
                 literal.append(piece)
-            else:
-                size += 1
-                if any(literal):
-                    joined.append("".join(literal))
-                literal.clear()
-                joined.append(piece)
+                continue
+            size += 1
+            if any(literal):
+                joined.append("".join(literal))
+            literal.clear()
+            joined.append(piece)
         if size > MAX_TEXT:
             return Expression("text", object())
     if any(literal):
@@ -230,13 +239,12 @@ def same(one: Any, other: Any) -> bool | None:
     if one == other:
         return True
     if not isinstance(one, Unresolved) and not isinstance(other, Unresolved):
-        if isinstance(one, Mapping | list) or isinstance(other, Mapping | list):
+        if isinstance(one, _COLLECTIONS) or isinstance(other, _COLLECTIONS):
             return None if not (resolved(one) and resolved(other)) else False
         return scalar_text(one) == scalar_text(other)
     if {type(one), type(other)} == {Imported, Reference}:
         return False  # a stack cannot import what it makes itself
-    kinds = (Reference, str)
-    if isinstance(one, kinds) and isinstance(other, kinds) and (one_attribute(one) == one_attribute(other)):
+    if isinstance(one, _NAMES) and isinstance(other, _NAMES) and one_attribute(one) == one_attribute(other):
         return False
     return None
 
@@ -259,15 +267,13 @@ def elements(value: Any) -> tuple[list[Any], bool]:
     """
     if value is None:
         return [], True
-    if isinstance(value, Text | Reference | Imported | Dynamic | Pseudo):
+    if isinstance(value, list):
+        return value, True
+    if isinstance(value, _NO_LISTS) or not isinstance(value, Unresolved):
         return [value], True
     if isinstance(value, Parameter) and not value.many:
         return [value], True
-    if isinstance(value, Unresolved):
-        return [], False
-    if isinstance(value, list):
-        return value, True
-    return [value], True
+    return [], False
 
 
 def truth(value: Any) -> bool | None:

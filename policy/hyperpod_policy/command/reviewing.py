@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_policy.command.processes import death_told, number, started
 from hyperpod_policy.documents import Document
 from hyperpod_policy.report import Report
 from hyperpod_policy.review import review
@@ -48,63 +45,21 @@ def reports(tasks: Sequence[Task], *, jobs: int) -> Iterator[Report]:
     Raises:
         UsageError: If one of the processes is ended from outside.
     """
-    processes = min(_cores() if jobs == 0 else jobs, len(tasks))
+    processes = min(number(jobs), len(tasks))
     if processes <= 1:
         return (task.report() for task in tasks)
-    # Imported here: it takes as long as reviewing a template.
-    from concurrent.futures import ProcessPoolExecutor
-
-    pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
-    with _interrupts_held_back(), _death_told():
+    with started(processes) as pool:
         waiting = [pool.submit(task.report) for task in tasks]
     return _results(pool, waiting)
 
 
 def _results(pool: ProcessPoolExecutor, waiting: Sequence[Future[Report]]) -> Iterator[Report]:
     try:
-        with _death_told():
+        with death_told():
             for future in waiting:
                 yield future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _death_told() -> Iterator[None]:
-    """Say in words that a process has died, which shows when it is given work or asked for its result."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        yield
-    except BrokenProcessPool as error:
-        raise UsageError(
-            "a process of --jobs was ended from outside, perhaps for lack of memory; use fewer"
-        ) from error
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the first one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Take Ctrl-C only after processes have started: each would show a traceback."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    count = os.cpu_count()
-    return 1 if count is None else count
 
 
 def _rules(ids: frozenset[str]) -> tuple[Rule, ...]:

@@ -13,6 +13,7 @@ from hyperpod_model.faults import InvalidInputError
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES, Acknowledgement, acknowledge
 from hyperpod_policy.command.arguments import DEFAULT_PATH, UsageError
 from hyperpod_policy.command.output import columns, emit, has_colour, write
+from hyperpod_policy.command.processes import reader
 from hyperpod_policy.command.progress import tracked
 from hyperpod_policy.command.reviewing import Task, reports
 from hyperpod_policy.command.selection import Selection, group_names, selected
@@ -72,7 +73,13 @@ def _loaded(options: Namespace) -> Sources:
                 f"name a template, a manifest or a directory that holds some; there is no {DEFAULT_PATH} here"
             )
         paths = [Path(DEFAULT_PATH)]
-    sources = load(paths, region=options.region, account=options.account, parameters=dict(options.parameter))
+    sources = load(
+        paths,
+        region=options.region,
+        account=options.account,
+        parameters=dict(options.parameter),
+        apply=reader(options.jobs),
+    )
     declared = {name for document in sources.documents for name in _section(document, "Parameters")}
     for name, _ in options.parameter:
         if name not in declared:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -73,11 +72,10 @@ class JsonMarks(Marks):
         text: What was decoded.
     """
 
-    __slots__ = ("_entries", "_newlines", "_text")
+    __slots__ = ("_entries", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._newlines: list[int] | None = None
         self._entries: dict[int, dict[str | int, _Entry]] = {}
 
     def line(self, path: Sequence[str | int]) -> int | None:
@@ -88,9 +86,7 @@ class JsonMarks(Marks):
             if entry is None:
                 break
             start, at = entry.start, entry.value
-        if self._newlines is None:
-            self._newlines = [found.start() for found in re.finditer("\n", self._text)]
-        return bisect_left(self._newlines, start) + 1
+        return self._text.count("\n", 0, start) + 1
 
     def _at(self, position: int) -> dict[str | int, _Entry]:
         if position not in self._entries:

@@ -16,6 +16,7 @@ from hyperpod_policy.sources.cloud_assembly import REPORT, assemblies, is_assemb
 from hyperpod_policy.sources.decoding import Decoded, decoded
 from hyperpod_policy.sources.folder import SUFFIXES, folders_and_files
 from hyperpod_policy.sources.nested_stacks import TEMPLATE, Assets
+from hyperpod_policy.sources.reading import Apply, Read, read
 from hyperpod_policy.sources.templates import TemplateReader, is_template, unwrapped
 from hyperpod_policy.sources.text import (
     STANDARD_INPUT,
@@ -30,8 +31,6 @@ from hyperpod_policy.sources.unusable import UnusableInputError
 
 _LISTED: Final = 3
 """Files that a remark names one by one."""
-
-_MARK_OF_TEMPLATE: Final = "AWS::"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,7 @@ def load(
     account: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     standard_input: BinaryIO | None = None,
+    apply: Apply = map,
 ) -> Sources:
     """Read templates and manifests.
 
@@ -70,11 +70,12 @@ def load(
         account: Account id of stacks that do not say theirs. By default unknown.
         parameters: Values of the templates' parameters, by name. By default those the templates tell.
         standard_input: Where to read ``-`` from. By default the process's standard input.
+        apply: Reads the files of a folder. By default one after the other.
 
     Raises:
         UnusableInputError: If a path leads to nothing that can be reviewed, or a file cannot be read.
     """
-    found = _Loading(region, account, {} if parameters is None else dict(parameters))
+    found = _Loading(region, account, {} if parameters is None else dict(parameters), apply)
     for path in paths:
         if str(path) == STANDARD_INPUT:
             content = read_standard_input(standard_input)
@@ -87,7 +88,10 @@ def load(
 
 
 class _Loading:
-    def __init__(self, region: str | None, account: str | None, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self, region: str | None, account: str | None, parameters: Mapping[str, Any], apply: Apply
+    ) -> None:
+        self._apply = apply
         self._region = region
         self._account = account
         self._parameters = parameters
@@ -144,12 +148,14 @@ class _Loading:
                 inside.append(folder)
                 again |= self._assembly(folder)
                 continue
-            for file in files:
-                if not is_file(file):
-                    continue
-                if not self._is_new(file):
+            new = []
+            for file in filter(is_file, files):
+                if self._is_new(file):
+                    new.append(file)
+                else:
                     again = True
-                elif not self._found(file):
+            for file, found in zip(new, self._apply(read, new), strict=True):
+                if not self._found(file, found):
                     others.append(str(file))
         if others:
             listed = ", ".join(others[:_LISTED])
@@ -164,19 +170,14 @@ class _Loading:
                 file=str(directory),
             )
 
-    def _found(self, file: Path) -> bool:
+    def _found(self, file: Path, found: Read) -> bool:
         """Take in a file that was found; tell whether it is anything to review, or was remarked on."""
-        name = str(file)
-        text = ""
-        try:
-            text = decoded_text(read_bytes(file), file=name)
-            values = [unwrapped(value, file=name) for value in decoded(text, file=name)]
-        except UnusableInputError as error:
-            if _MARK_OF_TEMPLATE in text:
-                raise
-            self._limits.append(str(error))
+        if found.refusal is not None:
+            if found.is_template:
+                raise found.refusal
+            self._limits.append(str(found.refusal))
             return True
-        kinds = [self._value(value, name, file.parent) for value in values]
+        kinds = [self._value(value, str(file), file.parent) for value in found.values]
         return any(kinds)
 
     def _value(self, found: Decoded, file: str, folder: Path | None) -> bool:

@@ -1,0 +1,104 @@
+"""Further processes, for many templates."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hyperpod_policy.command.arguments import UsageError
+from hyperpod_policy.sources.reading import Apply, Read
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+_FEW: Final = 20
+"""Files that are read before other processes would have started."""
+
+_CHUNK: Final = 5
+"""Files that a process takes at a time."""
+
+
+def number(jobs: int) -> int:
+    """Return how many processes a user asks for.
+
+    Args:
+        jobs: The number; 0 for one a core.
+    """
+    return _cores() if jobs == 0 else jobs
+
+
+def reader(jobs: int) -> Apply:
+    """Return what reads many files, in further processes if the user asks for them.
+
+    Args:
+        jobs: Processes; 0 for one a core.
+    """
+    processes = number(jobs)
+
+    def apply(read: Callable[[Path], Read], files: Sequence[Path]) -> Iterable[Read]:
+        return map(read, files) if processes <= 1 or len(files) <= _FEW else _spread(read, files, processes)
+
+    return apply
+
+
+def _spread(read: Callable[[Path], Read], files: Sequence[Path], processes: int) -> Iterator[Read]:
+    with started(processes) as pool:
+        found = pool.map(read, files, chunksize=_CHUNK)
+    try:
+        with death_told():
+            yield from found
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def started(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Start processes, and hold back interrupts while they are given work."""
+    # Imported here: it takes as long as reviewing a template.
+    from concurrent.futures import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
+    with _interrupts_held_back(), death_told():
+        yield pool
+
+
+@contextmanager
+def death_told() -> Iterator[None]:
+    """Say in words that a process has died, which shows when it is given work or asked for its result."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise UsageError(
+            "a process of --jobs was ended from outside, perhaps for lack of memory; use fewer"
+        ) from error
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the first one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Take Ctrl-C only after processes have started: each would show a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    count = os.cpu_count()
+    return 1 if count is None else count
