@@ -60,6 +60,7 @@ class Demo:
             clusters: All of them.
         """
         for cluster in clusters:
+            self._begin(cluster)
             self._synthesize(cluster, WITHOUT_ACCOUNT)
 
     def play(self, clusters: Sequence[DemoCluster], *, keep: bool) -> None:
@@ -84,7 +85,7 @@ class Demo:
         self.progress.tell(f"\nDone in {self.progress.total}. {end}")
 
     def _play_one(self, cluster: DemoCluster, endpoint: str) -> None:
-        self.progress.tell(f"\n{cluster.spec.name}, from {cluster.file}:")
+        self._begin(cluster)
         settings = environment_for(endpoint, region=cluster.region, folder=self.folder)
         clients = Session(endpoint=endpoint, region=cluster.region)
         stand_ins = StandIns(cluster.spec, region=cluster.region)
@@ -101,6 +102,9 @@ class Demo:
         self._bootstrap(cluster, assembly, settings)
         self._deploy(cluster, assembly, settings)
         self._show(cluster, clients)
+
+    def _begin(self, cluster: DemoCluster) -> None:
+        self.progress.tell(f"\n{cluster.spec.name}, from {cluster.file}:")
 
     def _with_stand_ins(self, cluster: DemoCluster, stand_ins: StandIns, clients: Session) -> DemoCluster:
         with self.progress.step("make stand-ins for what the cluster names, since the double is empty"):
