@@ -31,6 +31,9 @@ STRANGER_CONTEXT: Final = {
 }
 """What a request of a principal carries that nobody listed, in the bucket's own account."""
 
+_THROUGH_A_SERVICE: Final = {**STRANGER_CONTEXT, "aws:viaawsservice": "true"}
+"""The same when a service makes the request with the principal's credentials (forward access sessions)."""
+
 _SHOWN: Final = 4
 
 
@@ -54,7 +57,10 @@ def judge_lock(
         yield failed(bucket, found=f"{guarded.words} has no bucket policy", allowed=allowed)
         return
     asked = [replace(request, context=STRANGER_CONTEXT) for request in requests]
-    answers = refused_actions(statements, asked[0], [request.action for request in asked])
+    actions = [request.action for request in asked]
+    answers = refused_actions(statements, asked[0], actions)
+    if False not in answers.values():  # then through a service, such as one that writes results of queries
+        answers = refused_actions(statements, replace(asked[0], context=_THROUGH_A_SERVICE), actions)
     open_actions = [action for action, answer in answers.items() if answer is False]
     unclear = [action for action, answer in answers.items() if answer is None]
     path = ("PolicyDocument", "Statement")

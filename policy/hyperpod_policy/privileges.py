@@ -17,10 +17,18 @@ from hyperpod_policy.values import Dynamic, Expression, Parameter, Text, truth
 _EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
 _BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
 _FOR_SERVICES: Final = "kms:GrantIsForAWSResource"
+_VIA_SERVICE: Final = "kms:viaservice"
 _SHOWN: Final = 4
 
 
-def excesses(held: Permissions, *, documented: frozenset[str], who: str, allowed: str) -> Iterator[Verdict]:
+def excesses(
+    held: Permissions,
+    *,
+    documented: frozenset[str],
+    who: str,
+    allowed: str,
+    grants_through_services: bool = False,
+) -> Iterator[Verdict]:
     """Yield what is too much, or may be, in the policies of a role.
 
     Args:
@@ -28,6 +36,8 @@ def excesses(held: Permissions, *, documented: frozenset[str], who: str, allowed
         documented: Actions in lower case that the role needs on ``*``.
         who: Who acts with the role, such as ``nodes``.
         allowed: What it may do instead.
+        grants_through_services: Whether it may make key grants by asking a named service that then makes them
+            for itself (``kms:ViaService``). By default not.
     """
     for name, holder, path in held.aws_managed:
         if name in _BROAD_MANAGED_POLICIES or name.endswith("FullAccess"):
@@ -36,10 +46,12 @@ def excesses(held: Permissions, *, documented: frozenset[str], who: str, allowed
         yield undetermined(holder, *path, found=f"policy {value} is not in this template", allowed=allowed)
     for statement in held.statements:
         if statement.effect == "Allow":
-            yield from _judge(statement, documented, who, allowed)
+            yield from _judge(statement, documented, who, allowed, grants_through_services)
 
 
-def _judge(statement: Statement, documented: frozenset[str], who: str, allowed: str) -> Iterator[Verdict]:
+def _judge(
+    statement: Statement, documented: frozenset[str], who: str, allowed: str, grants_through_services: bool
+) -> Iterator[Verdict]:
     def fail(found: str, severity: Severity | None = None) -> Verdict:
         return failed(statement.holder, *statement.path, found=found, allowed=allowed, severity=severity)
 
@@ -58,7 +70,8 @@ def _judge(statement: Statement, documented: frozenset[str], who: str, allowed: 
         yield fail("allows every resource but those in NotResource")
         return
     if covers(statement, facts.EBS_KEY_GRANT_ACTION) and not any(
-        map(_grants_to_services, statement.conditions)
+        _grants_to_services(condition) or (grants_through_services and _is_through_a_service(condition))
+        for condition in statement.conditions
     ):
         yield fail(
             f"allows {facts.EBS_KEY_GRANT_ACTION} without {_FOR_SERVICES}: {who} may hand the key to anybody"
@@ -87,6 +100,14 @@ def _grants_to_services(condition: Condition) -> bool:
     if key == _FOR_SERVICES.lower():
         return condition.operator == "Bool" and any(truth(value) for value in condition.values)
     return key in ("kms:granteeprincipal", "kms:grantoperations") and not condition.negated
+
+
+def _is_through_a_service(condition: Condition) -> bool:
+    operator = condition.operator
+    loose = condition.negated or operator.endswith("IfExists") or operator.startswith("ForAllValues")
+    return (
+        condition.key.lower() == _VIA_SERVICE and not loose and not any(map(_is_everything, condition.values))
+    )
 
 
 def is_whole_service(action: Any) -> bool:

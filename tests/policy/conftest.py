@@ -146,6 +146,8 @@ def _lustre_rules() -> dict[str, Any]:
         found[f"LustreFromItself{name}"] = _rule("Ingress", "LustreGroup", "LustreGroup", "tcp", **span)
         found[f"LustreToItself{name}"] = _rule("Egress", "LustreGroup", "LustreGroup", "tcp", **span)
         found[f"NodesToLustre{name}"] = _rule("Egress", "NodeGroup", "LustreGroup", "tcp", **span)
+        found[f"LustreToNodes{name}"] = _rule("Egress", "LustreGroup", "NodeGroup", "tcp", **span)
+        found[f"NodesFromLustre{name}"] = _rule("Ingress", "NodeGroup", "LustreGroup", "tcp", **span)
     return found
 
 
@@ -212,6 +214,15 @@ def _network() -> dict[str, Any]:
             },
         },
         "Nat": {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": "subnet-0123456789abcdef0"}},
+        "S3Endpoint": {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": ref("Vpc"),
+                "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.s3"},
+                "VpcEndpointType": "Gateway",
+                "RouteTableIds": [ref("RouteTable")],
+            },
+        },
         "FlowLog": {
             "Type": "AWS::EC2::FlowLog",
             "Properties": {
@@ -224,10 +235,14 @@ def _network() -> dict[str, Any]:
         },
         "FlowLogGroup": {
             "Type": "AWS::Logs::LogGroup",
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
             "Properties": {"KmsKeyId": att("FlowLogKey"), "RetentionInDays": 365},
         },
         "FlowLogKey": {
             "Type": "AWS::KMS::Key",
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
             "Properties": {
                 "EnableKeyRotation": True,
                 "KeyPolicy": {
@@ -237,6 +252,13 @@ def _network() -> dict[str, Any]:
                             "Principal": {"Service": {"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"}},
                             "Action": ["kms:Decrypt", "kms:GenerateDataKey*"],
                             "Resource": "*",
+                            "Condition": {
+                                "ArnLike": {
+                                    "kms:EncryptionContext:aws:logs:arn": {
+                                        "Fn::Sub": "arn:aws:logs:*:${AWS::AccountId}:log-group:*"
+                                    }
+                                }
+                            },
                         }
                     ]
                 },
@@ -251,6 +273,7 @@ def _network() -> dict[str, Any]:
                             "Effect": "Allow",
                             "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
                             "Action": "sts:AssumeRole",
+                            "Condition": {"StringEquals": {"aws:SourceAccount": ref("AWS::AccountId")}},
                         }
                     ]
                 },
@@ -312,6 +335,23 @@ def _logs() -> dict[str, Any]:
     return {"Logs": bucket, "LogsPolicy": policy}
 
 
+def _backup_function() -> dict[str, Any]:
+    def document(**more: Any) -> dict[str, Any]:
+        return {"Statement": [{"Effect": "Allow", **more}]}
+
+    trust = document(Principal={"Service": "lambda.amazonaws.com"}, Action="sts:AssumeRole")
+    backups = document(
+        Action="fsx:CreateBackup", Resource={"Fn::Sub": "arn:aws:fsx:*:${AWS::AccountId}:file-system/*"}
+    )
+    return {
+        "BackupRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {"AssumeRolePolicyDocument": trust, "Policies": [{"PolicyDocument": backups}]},
+        },
+        "BackupFunction": {"Type": "AWS::Lambda::Function", "Properties": {"Role": att("BackupRole")}},
+    }
+
+
 def _storage() -> dict[str, Any]:
     return {
         "Key": {
@@ -339,10 +379,18 @@ def _storage() -> dict[str, Any]:
                 "KmsKeyId": att("Key"),
                 "SubnetIds": [ref("Subnet")],
                 "SecurityGroupIds": [att("LustreGroup", "GroupId")],
-                "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
+                "LustreConfiguration": {
+                    "DeploymentType": "PERSISTENT_2",
+                    "PerUnitStorageThroughput": 250,
+                    "AutomaticBackupRetentionDays": 7,
+                },
             },
         },
-        "FinalBackup": {"Type": "Custom::FinalBackup", "Properties": {"FileSystemId": ref("FileSystem")}},
+        "FinalBackup": {
+            "Type": "Custom::FinalBackup",
+            "Properties": {"ServiceToken": att("BackupFunction"), "FileSystemId": ref("FileSystem")},
+        },
+        **_backup_function(),
     }
 
 
@@ -480,7 +528,6 @@ def _watch() -> dict[str, Any]:
                 "EventPattern": {
                     "source": ["aws.sagemaker"],
                     "detail-type": ["SageMaker HyperPod Cluster Node Health Event"],
-                    "resources": [ref("Cluster")],
                 },
                 "Targets": [{"Id": "topic", "Arn": topic}],
             },
@@ -685,7 +732,7 @@ def _endpoints() -> dict[str, Any]:
 def _on_eks() -> Template:
     """The compliant template with EKS for Slurm, tiered checkpointing, and no way to the internet."""
     made = copy.deepcopy(_COMPLIANT["Resources"])
-    for name in ("Nat", "Route", "HttpsEgress"):
+    for name in ("Nat", "Route", "S3Endpoint", "HttpsEgress"):
         del made[name]
     made.update(**_control_plane(), **_pods(), **_endpoints())
     made["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].pop(1)

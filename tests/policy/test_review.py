@@ -230,6 +230,8 @@ def test_stacks_are_reviewed_together(template):
     for name in ("988", "1018"):
         resources[f"LustreFromNodes{name}"]["Properties"]["SourceSecurityGroupId"] = imported
         resources[f"NodesToLustre{name}"]["Properties"]["GroupId"] = imported
+        resources[f"NodesFromLustre{name}"]["Properties"]["GroupId"] = imported
+        resources[f"LustreToNodes{name}"]["Properties"]["DestinationSecurityGroupId"] = imported
     documents = [Document(network, region="us-west-2"), Document(template, region="us-west-2")]
     assert review(documents).findings == ()
     alone = review(documents[1])

@@ -82,3 +82,25 @@ def test_a_principal_from_a_parameter_is_undetermined(judge, eks_template):
 def test_roles_of_a_slurm_template_are_not_judged(judge, eks_template):
     eks_template["Resources"]["Cluster"]["Properties"]["Orchestrator"] = {"Slurm": {}}
     assert judge(ID, eks_template).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "outcome"),
+    [
+        ("StringLike", "*", "fail"),
+        ("StringNotEquals", "train", "fail"),
+        ("Null", "false", "fail"),
+        ("StringLike", "train-*", "pass"),
+        ("StringEqualsIfExists", "train", "pass"),
+        ("ForAllValues:StringEquals", "train", "pass"),
+    ],
+)
+def test_a_condition_that_demands_nothing_binds_nothing(judge, eks_template, operator, value, outcome):
+    trust = eks_template["Resources"]["PodRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]
+    del trust["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-namespace"]
+    trust["Condition"].setdefault(operator, {})["aws:RequestTag/kubernetes-namespace"] = value
+    report = judge(ID, eks_template)
+    assert report.outcome(ID) == outcome
+    assert (
+        outcome == "pass" or "takes sessions of every cluster, namespace and service account" in report.text()
+    )

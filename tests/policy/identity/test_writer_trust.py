@@ -99,3 +99,47 @@ def test_roles_of_nodes_and_pods_are_left_to_their_own_rules(judge, eks_template
     for role in ("NodeRole", "PodRole"):
         _trust(eks_template, _allow({"Service": "pods.eks.amazonaws.com"}), _allow("*"), role=role)
     assert judge(ID, eks_template).findings == ()
+
+
+def _leave_out(template, value, bucket="Checkpoints", number=2):
+    statements = template["Resources"][f"{bucket}Policy"]["Properties"]["PolicyDocument"]["Statement"]
+    condition = statements[number]["Condition"]
+    (operator,) = condition
+    if operator == "ArnNotEquals":
+        condition[operator]["aws:PrincipalArn"].append(value)
+    else:
+        statements[number]["Condition"] = {"ArnNotEquals": {"aws:PrincipalArn": [value]}}
+
+
+SOMEBODY = {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/somebody"}
+ROOT_USER = {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_role_of_elsewhere_is_undetermined(judge, template, number):
+    _leave_out(template, SOMEBODY, number=number)
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "who may take it is not in this template" in report.text()
+
+
+def test_the_root_user_is_a_warning(judge, template):
+    _leave_out(template, ROOT_USER, bucket="Scripts")
+    (finding,) = judge(ID, template).failures
+    assert finding.severity == "warning"
+    assert "the root user, out of the lock of lifecycle script bucket Scripts" in finding.message
+
+
+def test_the_lock_of_the_logs_counts_as_well(judge, template):
+    _leave_out(template, SOMEBODY, bucket="Logs")
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(SOMEBODY, 1), ({"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/team-*"}, 2)],
+    ids=str,
+)
+def test_administrators_and_patterns_are_for_other_rules(judge, template, value, number):
+    _leave_out(template, value, number=number)
+    assert judge(ID, template).findings == ()

@@ -114,6 +114,7 @@ def _key(template, *services):
     }
 
 
+RETAINED = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 IN_REGION = {"Fn::Sub": "logs.${AWS::Region}.${AWS::URLSuffix}"}
 
 
@@ -131,6 +132,7 @@ IN_REGION = {"Fn::Sub": "logs.${AWS::Region}.${AWS::URLSuffix}"}
 def test_the_key_of_the_log_group_admits_its_service(judge, template, services, outcome):
     _key(template, *services)
     template["Resources"]["FlowLogGroup"]["Properties"] = {"KmsKeyId": {"Fn::GetAtt": "LogKey.Arn"}}
+    template["Resources"]["LogKey"] |= RETAINED
     assert judge(ID, template).outcome(ID) == outcome
 
 
@@ -184,3 +186,32 @@ def test_a_flow_log_to_nowhere_fails(judge, template):
     del _log(template)["LogGroupName"]
     (finding,) = judge(ID, template).failures
     assert "names neither log group nor destination" in finding.message
+
+
+@pytest.mark.parametrize("traffic", ["ACCEPT", "REJECT"])
+def test_half_of_the_traffic_is_not_enough(judge, template, traffic):
+    _log(template)["TrafficType"] = traffic
+    (finding,) = judge(ID, template).failures
+    assert f"records {traffic} only" in finding.message
+
+
+@pytest.mark.parametrize("attribute", ["DeletionPolicy", "UpdateReplacePolicy"])
+@pytest.mark.parametrize("name", ["FlowLogGroup", "FlowLogKey"])
+def test_records_that_go_with_the_stack_fail(judge, template, name, attribute):
+    del template["Resources"][name][attribute]
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == name
+    assert "is deleted with the stack" in finding.message
+
+
+def test_a_retention_that_only_deployment_knows_counts_as_kept(judge, template):
+    template["Resources"]["FlowLogGroup"]["DeletionPolicy"] = {"Fn::ImportValue": "policy"}
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_a_key_of_others_is_undetermined(judge, template):
+    group = template["Resources"]["FlowLogGroup"]["Properties"]
+    group["KmsKeyId"] = "arn:aws:kms:us-west-2:444455556666:key/12345678-1234-1234-1234-123456789012"
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "admits CloudWatch Logs is not in this template" in report.text()

@@ -88,7 +88,7 @@ def test_a_network_with_a_way_out_has_nothing_to_say(judge, eks_template, way):
 
 
 def test_the_main_route_table_of_a_vpc_of_the_template_leads_nowhere(judge, template):
-    del template["Resources"]["RouteTableAssociation"]
+    del template["Resources"]["RouteTableAssociation"], template["Resources"]["S3Endpoint"]
     (finding,) = judge(ID, template).failures
     assert (finding.logical_id, finding.outcome) == ("Subnet", "fail")
     assert "nodes have no way to the internet" in finding.message
@@ -104,3 +104,54 @@ def test_a_network_whose_tables_are_not_in_the_template_has_nothing_to_say(judge
     del eks_template["Resources"]["RouteTableAssociation"]
     eks_template["Resources"]["Subnet"]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
     assert judge(ID, eks_template).verdicts == ()
+
+
+def _nat_in(template, *, table=True, route=True):
+    """The NAT gateway in a public subnet of the template, or in one that is not public after all."""
+    made = template["Resources"]
+    made["Public"] = {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}}}
+    made["Nat"]["Properties"]["SubnetId"] = {"Ref": "Public"}
+    if table:
+        made["PublicTable"] = {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}}
+        made["PublicAssociation"] = {
+            "Type": "AWS::EC2::SubnetRouteTableAssociation",
+            "Properties": {"SubnetId": {"Ref": "Public"}, "RouteTableId": {"Ref": "PublicTable"}},
+        }
+    if route:
+        made["PublicRoute"] = {
+            "Type": "AWS::EC2::Route",
+            "Properties": {
+                "RouteTableId": {"Ref": "PublicTable"},
+                "DestinationCidrBlock": "0.0.0.0/0",
+                "GatewayId": {"Ref": "InternetGateway"},
+            },
+        }
+
+
+def test_a_nat_gateway_in_a_public_subnet_is_a_way_out(judge, template):
+    _nat_in(template)
+    assert judge(ID, template).verdicts == ()
+
+
+@pytest.mark.parametrize("parts", [{"route": False}, {"table": False, "route": False}], ids=str)
+def test_a_nat_gateway_without_way_out_leads_nowhere(judge, template, parts):
+    _nat_in(template, **parts)
+    assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_nat_gateway_behind_a_route_table_of_others_is_a_way_out(judge, template):
+    _nat_in(template, route=False)
+    template["Resources"]["PublicAssociation"]["Properties"]["RouteTableId"] = "rtb-0123456789abcdef0"
+    assert judge(ID, template).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("member", "outcome"), [("NatGatewayId", "fail"), ("TransitGatewayId", None)], ids=str
+)
+def test_a_route_to_private_addresses_through_nat_leads_nowhere(judge, template, member, outcome):
+    template["Resources"]["Route"]["Properties"] = {
+        "RouteTableId": {"Ref": "RouteTable"},
+        "DestinationCidrBlock": "10.0.0.0/8",
+        member: {"Ref": "Nat"},
+    }
+    assert judge(ID, template).outcome(ID) == outcome

@@ -27,16 +27,18 @@ def test_no_egress_but_to_themselves_fails(judge, template):
     del template["Resources"]["HttpsEgress"]
     (finding,) = judge(ID, template).failures
     assert (finding.logical_id, finding.path) == ("Cluster", ("VpcConfig", "SecurityGroupIds"))
-    assert "NodeGroup let nodes send nothing at tcp 443" in finding.message
+    assert "NodeGroup let nodes send nothing to AWS at tcp 443" in finding.message
 
 
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
         ({"CidrIp": "0.0.0.0/0", "IpProtocol": "-1"}, "pass"),
-        ({"CidrIp": "10.0.0.0/16"}, "pass"),
-        ({"DestinationPrefixListId": "pl-0123456789abcdef0"}, "pass"),
-        ({"DestinationSecurityGroupId": {"Fn::ImportValue": "endpoints"}}, "pass"),
+        ({"CidrIp": "10.0.0.0/16"}, "fail"),
+        ({"CidrIp": "52.94.0.0/16"}, "pass"),
+        ({"CidrIpv6": "::/0"}, "fail"),
+        ({"DestinationPrefixListId": "pl-0123456789abcdef0"}, "fail"),
+        ({"DestinationSecurityGroupId": {"Fn::ImportValue": "endpoints"}}, "fail"),
         ({"CidrIp": "0.0.0.0/0", "FromPort": 80, "ToPort": 80}, "fail"),
         ({"CidrIp": "0.0.0.0/0", "IpProtocol": "udp"}, "fail"),
         ({"DestinationSecurityGroupId": {"Ref": "NodeGroup"}}, "fail"),
@@ -76,3 +78,20 @@ def test_a_group_with_a_network_of_its_own_is_judged_by_that(judge, eks_template
 def test_groups_of_elsewhere_are_undetermined(judge, template):
     template["Resources"]["Cluster"]["Properties"]["VpcConfig"]["SecurityGroupIds"] = ["sg-0123456789abcdef0"]
     assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"CidrIp": "10.0.0.0/16"},
+        {"DestinationPrefixListId": "pl-0123456789abcdef0"},
+        {"DestinationSecurityGroupId": {"Fn::ImportValue": "endpoints"}},
+    ],
+    ids=str,
+)
+def test_endpoints_or_a_network_of_others_answer_at_private_addresses(judge, template, eks_template, rule):
+    template["Resources"]["Subnet"]["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
+    eks_template["Resources"]["HttpsEgress"] = {"Type": "AWS::EC2::SecurityGroupEgress"}
+    for found in (template, eks_template):
+        _send(found, **rule)
+        assert judge(ID, found).outcome(ID) == "pass"

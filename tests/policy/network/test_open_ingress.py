@@ -109,3 +109,31 @@ def test_rules_that_are_not_known_are_undetermined(judge, template):
     template["Parameters"] = {"Rules": {"Type": "CommaDelimitedList"}}
     template["Resources"]["NodeGroup"]["Properties"]["SecurityGroupIngress"] = {"Ref": "Rules"}
     assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def _everybody(port):
+    return [{"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": "0.0.0.0/0"}]
+
+
+def test_a_control_plane_open_to_the_world_fails(judge, eks_template):
+    resources = eks_template["Resources"]
+    resources["More"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"SecurityGroupIngress": _everybody(443)},
+    }
+    resources["Eks"]["Properties"]["ResourcesVpcConfig"]["SecurityGroupIds"] = [{"Ref": "More"}]
+    (finding,) = judge(ID, eks_template).failures
+    assert "a security group of Eks admits tcp 443 from 0.0.0.0/0" in finding.message
+
+
+def test_a_function_open_to_the_world_fails(judge, template):
+    resources = template["Resources"]
+    resources["More"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"SecurityGroupIngress": _everybody(22)},
+    }
+    resources["BackupFunction"]["Properties"]["VpcConfig"] = {"SecurityGroupIds": [{"Ref": "More"}]}
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "More"
+    del resources["Cluster"]
+    assert judge(ID, template).verdicts == ()

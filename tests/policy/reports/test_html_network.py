@@ -60,6 +60,7 @@ def test_who_is_admitted_is_read_from_the_rules(template):
     assert admitted(read(template)) == {
         ("NodeGroup", "NodeGroup"): ("all traffic", "self"),
         ("NodeGroup", "LustreGroup"): ("tcp 988, 1018-1023", "group"),
+        ("LustreGroup", "NodeGroup"): ("tcp 988, 1018-1023", "group"),
         ("LustreGroup", "LustreGroup"): ("tcp 988, 1018-1023", "self"),
     }
     assert read(template).groups[0].sends == (

@@ -115,10 +115,11 @@ def test_a_service_on_anybodys_behalf_is_a_warning(judge, template):
 
 
 def test_buckets_of_others_are_left_alone(judge, template):
-    template["Resources"]["LogsPolicy"] = {
+    template["Resources"]["Web"] = {"Type": "AWS::S3::Bucket"}
+    template["Resources"]["WebPolicy"] = {
         "Type": "AWS::S3::BucketPolicy",
         "Properties": {
-            "Bucket": {"Ref": "Logs"},
+            "Bucket": {"Ref": "Web"},
             "PolicyDocument": {
                 "Statement": {
                     "Effect": "Allow",
@@ -130,3 +131,35 @@ def test_buckets_of_others_are_left_alone(judge, template):
         },
     }
     assert judge(ID, template, account=OWN).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ({"StringEquals": {"aws:SourceAccount": OWN}}, "pass"),
+        ({"StringEquals": {"aws:SourceAccount": OTHER}}, "fail"),
+        ({"StringEqualsIfExists": {"aws:SourceAccount": OWN}}, "fail"),
+        ({"StringLike": {"aws:SourceAccount": "*"}}, "fail"),
+        ({"ArnLike": {"aws:SourceArn": {"Fn::GetAtt": "Scripts.Arn"}}}, "pass"),
+        ({"StringEquals": {"aws:SourceAccount": {"Ref": "Partner"}}}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_on_whose_behalf_a_service_comes(judge, template, condition, outcome):
+    _allow(template, {"Service": "logging.s3.amazonaws.com"}, Condition=condition)
+    assert _judged(judge, template, account=OWN).outcome(ID) == outcome
+
+
+def test_the_bucket_of_the_logs_is_judged_as_well(judge, template):
+    statements = template["Resources"]["LogsPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    reader = {"AWS": f"arn:aws:iam::{OTHER}:role/reader"}
+    statements.append(
+        {
+            "Effect": "Allow",
+            "Principal": reader,
+            "Action": "s3:GetObject",
+            "Resource": {"Fn::Sub": "${Logs.Arn}/*"},
+        }
+    )
+    (finding,) = judge(ID, template, account=OWN).failures
+    assert "access log bucket Logs, of another account" in finding.message

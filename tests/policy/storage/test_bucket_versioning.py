@@ -44,3 +44,25 @@ def test_a_parameter_counts_with_every_allowed_value(judge, template):
 
 def test_other_buckets_are_left_alone(judge, template):
     assert {verdict.logical_id for verdict in judge(ID, template).verdicts} == {"Scripts", "Checkpoints"}
+
+
+@pytest.mark.parametrize(
+    ("expiry", "outcome"),
+    [
+        ({"NoncurrentDays": 1}, "fail"),
+        ({"NoncurrentDays": "6"}, "fail"),
+        ({"NoncurrentDays": 7}, "pass"),
+        ({"NoncurrentDays": 1, "NewerNoncurrentVersions": 5}, "pass"),
+        ({"NoncurrentDays": {"Ref": "Days"}}, "pass"),
+    ],
+    ids=str,
+)
+def test_old_versions_stay_for_a_week(judge, template, expiry, outcome):
+    template["Parameters"] = {"Days": {"Type": "Number"}}
+    rules = template["Resources"]["Checkpoints"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    rules[0]["NoncurrentVersionExpiration"] = expiry
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert outcome == "pass" or "checkpoint bucket Checkpoints keeps an old version for" in report.text()
+    rules[0]["Status"] = "Disabled"
+    assert judge(ID, template).outcome(ID) == "pass"

@@ -219,3 +219,11 @@ def test_a_denial_without_exemption_shuts_writers_out(judge, template):
 def test_a_denial_that_s3_refuses_is_none(judge, template, member):
     del _denial(template)[member]
     assert judge(ID, template).outcome(ID) == "fail"
+
+
+def test_a_lock_that_opens_through_services_fails(judge, template):
+    statement = template["Resources"]["CheckpointsPolicy"]["Properties"]["PolicyDocument"]["Statement"][2]
+    statement["Condition"]["Bool"] = {"aws:ViaAWSService": "false"}
+    (finding,) = judge(ID, template).failures
+    assert "the denial holds only if" in finding.message
+    assert "Bool aws:ViaAWSService false" in finding.message

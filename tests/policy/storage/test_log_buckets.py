@@ -20,7 +20,7 @@ def test_a_closed_bucket_complies(judge, template):
         (0, "admits unencrypted requests"),
         (1, "leaves to whoever has them in an identity policy s3:CreateBucketMetadata"),
         (2, "leaves to whoever has them in an identity policy s3:AbortMultipartUpload"),
-        (3, "admits no logging.s3.amazonaws.com, so no log arrives"),
+        (3, "admits no logging.s3.amazonaws.com on behalf of Scripts and Checkpoints, so no log arrives"),
     ],
 )
 def test_each_statement_counts(judge, template, number, words):
@@ -67,3 +67,65 @@ def test_a_bucket_of_elsewhere_has_nothing_to_say(judge, template, destination):
             destination
         )
     assert judge(ID, template).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Resource": {"Fn::Sub": "${Logs.Arn}/y/*"}},
+        {"Principal": {"Service": "s3.amazonaws.com"}},
+        {"Condition": {"StringNotEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}},
+        {"Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:s3:::other"}}},
+    ],
+    ids=str,
+)
+def test_delivery_that_misses_the_logs_fails(judge, template, changes):
+    _statements(template)[3].update(changes)
+    (finding,) = judge(ID, template).failures
+    assert "so no log arrives" in finding.message
+
+
+def test_each_source_needs_its_delivery(judge, template):
+    _statements(template)[3]["Condition"]["ArnLike"] = {"aws:SourceArn": {"Fn::GetAtt": "Scripts.Arn"}}
+    (finding,) = judge(ID, template).failures
+    assert "on behalf of Checkpoints, so" in finding.message
+
+
+@pytest.mark.parametrize("owner", ["ObjectWriter", "BucketOwnerPreferred"])
+def test_acls_fail_unless_they_deliver(judge, template, owner):
+    properties = template["Resources"]["Logs"]["Properties"]
+    properties["OwnershipControls"]["Rules"][0]["ObjectOwnership"] = owner
+    (finding,) = judge(ID, template).failures
+    assert f"has {owner}" in finding.message
+    properties["AccessControl"] = "LogDeliveryWrite"
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [
+        ({"Status": "Enabled", "ExpirationInDays": 1}, "fail"),
+        ({"Status": "Enabled", "ExpirationInDays": "29"}, "fail"),
+        ({"Status": "Enabled", "ExpirationInDays": 30}, "pass"),
+        ({"Status": "Disabled", "ExpirationInDays": 1}, "pass"),
+        ({"Status": "Enabled", "ExpirationInDays": {"Ref": "Days"}}, "pass"),
+    ],
+    ids=str,
+)
+def test_logs_stay_for_a_month(judge, template, rule, outcome):
+    template["Parameters"] = {"Days": {"Type": "Number"}}
+    template["Resources"]["Logs"]["Properties"]["LifecycleConfiguration"] = {"Rules": [rule]}
+    assert judge(ID, template).outcome(ID) == outcome
+
+
+def test_reading_by_everybody_fails(judge, template):
+    _statements(template).append(
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": "s3:GetObject",
+            "Resource": {"Fn::Sub": "${Logs.Arn}/*"},
+        }
+    )
+    (finding,) = judge(ID, template).failures
+    assert "to everybody, other accounts and anonymous callers included" in finding.message

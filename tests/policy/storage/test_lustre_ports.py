@@ -80,3 +80,23 @@ def test_default_egress_reaches_the_file_system(judge, template):
 def test_other_kinds_of_file_system_are_left_alone(judge, template):
     template["Resources"]["FileSystem"]["Properties"]["FileSystemType"] = "OPENZFS"
     assert judge(ID, template).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("LustreToNodes988", "opens no tcp 988 to the nodes"),
+        ("LustreToItself1018", "opens no tcp 1018-1023 to its own security group"),
+        ("NodesFromLustre988", "is refused by nodes that admit no tcp 988 from the file system"),
+    ],
+)
+def test_each_way_back_is_a_warning(judge, template, missing, message):
+    del template["Resources"][missing]
+    (finding,) = judge(ID, template).failures
+    assert finding.severity == "warning"
+    assert message in finding.message
+
+
+def test_a_file_system_in_the_group_of_the_nodes_complies(judge, template):
+    template["Resources"]["FileSystem"]["Properties"]["SecurityGroupIds"] = [{"Ref": "NodeGroup"}]
+    assert judge(ID, template).outcome(ID) == "pass"

@@ -74,3 +74,41 @@ def test_a_final_backup_needs_its_key(judge, template):
     (finding,) = judge(ID, template).failures
     assert finding.logical_id == "Key"
     assert "the final backup of the file system cannot be restored without it" in finding.message
+
+
+@pytest.mark.parametrize("attribute", ["DeletionPolicy", "UpdateReplacePolicy"])
+def test_a_backup_needs_its_key(judge, template, attribute):
+    del template["Resources"]["Key"][attribute]
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.rule_id) == ("Key", ID)
+    assert "cannot be restored without it" in finding.message
+
+
+def _statement(template):
+    (policy,) = template["Resources"]["BackupRole"]["Properties"]["Policies"]
+    return policy["PolicyDocument"]["Statement"]
+
+
+def test_a_function_that_may_take_no_backup_fails(judge, template):
+    _statement(template)[0]["Action"] = "fsx:DescribeBackups"
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "BackupRole"
+    assert "may not fsx:CreateBackup" in finding.message
+
+
+def test_a_permission_that_may_stand_elsewhere_is_undetermined(judge, template):
+    _statement(template).clear()
+    template["Resources"]["BackupRole"]["Properties"]["ManagedPolicyArns"] = [{"Fn::ImportValue": "policy"}]
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "token",
+    [{"Fn::ImportValue": "backups"}, "arn:aws:lambda:us-west-2:444455556666:function:backups"],
+    ids=str,
+)
+def test_a_function_of_elsewhere_is_undetermined(judge, template, token):
+    template["Resources"]["FinalBackup"]["Properties"]["ServiceToken"] = token
+    report = judge(ID, template)
+    assert report.outcome(ID) == "undetermined"
+    assert "takes a backup is not in this template" in report.text()

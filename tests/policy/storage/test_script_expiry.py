@@ -65,3 +65,24 @@ def test_harmless_rules_comply(judge, template, change):
 def test_checkpoints_may_expire(judge, template):
     _rule(template, "Checkpoints")["ExpirationInDays"] = 90
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("kept", "outcome"),
+    [(True, "pass"), ("true", "pass"), (False, "fail"), ("false", "fail"), ({"Ref": "Keep"}, "undetermined")],
+    ids=str,
+)
+def test_an_upload_leaves_older_scripts(judge, template, kept, outcome):
+    template["Parameters"] = {"Keep": {"Type": "String"}}
+    template["Resources"]["Upload"]["Properties"]["RetainOnDelete"] = kept
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert (
+        outcome != "fail" or "deletes what nodes fetch from lifecycle script bucket Scripts" in report.text()
+    )
+
+
+def test_an_upload_to_another_bucket_is_left_alone(judge, template):
+    upload = template["Resources"]["Upload"]["Properties"]
+    upload.update(RetainOnDelete=False, DestinationBucketName={"Ref": "Checkpoints"})
+    assert judge(ID, template).findings == ()

@@ -12,6 +12,7 @@ from hyperpod_model.catalog.iam import (
     POD_IDENTITY_TRUST_ACTIONS,
 )
 from hyperpod_policy.iam import patterns
+from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.pod_roles import TRUST, associations, pod_identity_roles
@@ -89,7 +90,7 @@ def _actions(statement: Statement) -> Iterator[str]:
 
 def _unbound(role: Resource, statement: Statement) -> Iterator[Verdict]:
     """Warn of a trust that takes any association of the account."""
-    keys = {condition.key.lower() for condition in statement.conditions}
+    keys = {condition.key.lower() for condition in statement.conditions if _binds(condition)}
     missing = [tag for tag in _TAGS if tag.lower() not in keys]
     if missing and statement.complete and any(action for action in _actions(statement)):
         yield failed(
@@ -100,6 +101,15 @@ def _unbound(role: Resource, statement: Statement) -> Iterator[Verdict]:
             fix="add the conditions; TrainingPodRole has them",
             severity="warning",
         )
+
+
+def _binds(condition: Condition) -> bool:
+    """Whether a condition demands some values of a tag; EKS Pod Identity sets all, so that none is absent."""
+    return (
+        not condition.negated
+        and "Null" not in condition.operator
+        and not any(isinstance(value, str) and value.strip("*?") == "" for value in condition.values)
+    )
 
 
 RULE = Rule(

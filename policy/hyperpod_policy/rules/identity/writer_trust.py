@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.bucket_locks import exempted
-from hyperpod_policy.buckets import guarded_buckets, policy_statements
+from hyperpod_policy.buckets import guarded_buckets, log_buckets, policy_statements
 from hyperpod_policy.clusters import execution_roles
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.evaluation import account_of
+from hyperpod_policy.iam.patterns import wildcard
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.pod_roles import TRUST, pod_roles
@@ -20,6 +21,7 @@ from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Text, Unresolved
 
 _ALLOWED: Final = "named services, roles or identities"
+_ON_OBJECTS: Final = ("s3:PutObject", "s3:GetObject")
 _ASSUMING: Final = ("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity", "sts:AssumeRoleWithSAML")
 _NARROWING: Final = frozenset(
     {"aws:principalarn", "aws:userid", "aws:principalaccount", "aws:principalorgid"}
@@ -33,13 +35,32 @@ def check(template: Template) -> Iterator[Verdict]:
         nodes = role_of(template, used.value)
         if nodes is not None:
             judged.add(nodes.key)
-    for guarded in guarded_buckets(template):
-        for value, _ in exempted(policy_statements(template, guarded.bucket)[0]):
+    for guarded in (*guarded_buckets(template), *log_buckets(template)):
+        for value, statement in exempted(policy_statements(template, guarded.bucket)[0]):
             role = role_of(template, value)
-            if role is not None and role.key not in judged:
+            if role is None:
+                yield from _elsewhere(guarded.words, statement, value)
+            elif role.key not in judged:
                 judged.add(role.key)
                 verdicts = [*_judge(role, guarded.words)]
                 yield from verdicts if verdicts else [passed(role, TRUST)]
+
+
+def _elsewhere(words: str, statement: Statement, value: Any) -> Iterator[Verdict]:
+    """Judge a principal of the own account that the lock of objects names and the template does not make.
+
+    Who administers a bucket's configuration is in no template of the cluster, as a rule; who writes its
+    objects is. Patterns and other accounts have rules of their own.
+    """
+    if not any(covers(statement, action) for action in _ON_OBJECTS) or wildcard(value):
+        return
+    holder, path = statement.holder, statement.path
+    if account_of(value) is not None:
+        found = f"leaves {value}, the root user, out of the lock of {words}"
+        yield failed(holder, *path, found=found, allowed=_ALLOWED, severity="warning")
+    elif belonging(value, holder) == "own":
+        found = f"leaves {value} out of the lock of {words}: who may take it is not in this template"
+        yield undetermined(holder, *path, found=found, allowed="roles whose trust the template shows")
 
 
 def _judge(role: Resource, words: str) -> Iterator[Verdict]:

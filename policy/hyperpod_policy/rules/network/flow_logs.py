@@ -24,10 +24,11 @@ from hyperpod_policy.values import Unresolved, same
 
 _FLOW_LOG = "AWS::EC2::FlowLog"
 _TO_LOG_GROUP = "cloud-watch-logs"
-_RECORDED = ("ALL", "REJECT")
+_KEEPING = ("Retain", "RetainExceptOnCreate")
+_RECORDED = "ALL"
 _LOG_GROUP = "AWS::Logs::LogGroup"
 _ADMIT = "allow the service to use the key in the key's policy, or take the key away"
-_ALLOWED = "a flow log of all or rejected traffic that is delivered"
+_ALLOWED = "a flow log of all traffic that is delivered, and stays"
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -55,7 +56,7 @@ def _judge(template: Template, log: Resource) -> Iterator[Verdict]:
     traffic = log.get("TrafficType", default="ALL")
     if isinstance(traffic, Unresolved):
         verdicts.append(undetermined(log, "TrafficType", found=f"is {traffic}", allowed=_ALLOWED))
-    elif traffic not in _RECORDED:
+    elif traffic != _RECORDED:
         verdicts.append(failed(log, "TrafficType", found=f"records {traffic} only", allowed=_ALLOWED))
     kind = log.get("LogDestinationType", default=_TO_LOG_GROUP)
     if log.get("LogGroupName") is None and log.get("LogDestination") is None:
@@ -110,10 +111,34 @@ def _delivery(template: Template, log: Resource) -> Iterator[Verdict]:
 
 def _group_key(template: Template, log: Resource) -> Iterator[Verdict]:
     group = template.resource(log.get("LogGroupName"), _LOG_GROUP)
-    key = None if group is None else key_named(template, group.get("KmsKeyId"))
-    if group is not None and key is not None and admits_service(key, LOG_GROUP_KEY_SERVICE) is False:
+    if group is None:
+        return
+    named = group.get("KmsKeyId")
+    key = key_named(template, named)
+    if key is None and named is not None:
+        found = f"whether its key {named} admits CloudWatch Logs is not in this template"
+        yield undetermined(group, "KmsKeyId", found=found, allowed=_ALLOWED)
+    elif key is not None and admits_service(key, LOG_GROUP_KEY_SERVICE) is False:
         found = f"does not admit CloudWatch Logs, which encrypts {group.logical_id} with it"
         yield failed(key, KEY_POLICY, found=found, allowed=_ALLOWED, fix=_ADMIT)
+    yield from _stays(group, "deleted with the stack, and what it recorded with it")
+    if key is not None and _is_kept(group):
+        yield from _stays(key, f"deleted with the stack, and {group.logical_id} is unreadable without it")
+
+
+def _stays(resource: Resource, words: str) -> Iterator[Verdict]:
+    if not _is_kept(resource):
+        yield failed(
+            resource,
+            found=f"is {words}",
+            allowed="DeletionPolicy and UpdateReplacePolicy are Retain",
+            fix="retain the log group and its key: whoever deletes a stack to cover tracks leaves these",
+        )
+
+
+def _is_kept(resource: Resource) -> bool:
+    policies = (resource.deletion_policy, resource.update_replace_policy)
+    return all(isinstance(value, Unresolved) or value in _KEEPING for value in policies)
 
 
 def _bucket_key(template: Template, log: Resource) -> Iterator[Verdict]:

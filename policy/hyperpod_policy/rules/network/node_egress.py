@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_model.catalog.ports import HTTPS
-from hyperpod_policy.clusters import clusters, groups, security_groups_of
+from hyperpod_policy.address_ranges import network_of
+from hyperpod_policy.clusters import clusters, distinct, groups, security_groups_of, subnets
+from hyperpod_policy.isolated_networks import endpoints_beside_nodes
+from hyperpod_policy.networks import SUBNET, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.security_groups import SecurityGroupRule, known_in_full, rules_of
 from hyperpod_policy.template import Resource, Template
@@ -37,11 +40,13 @@ def _judge(
         found = f"whether the nodes send anything at {_PORTS} is not in this template"
         return undetermined(cluster, *path, found=found, allowed=_ALLOWED)
     names = ", ".join(map(str, own))
-    return failed(cluster, *path, found=f"{names} let nodes send nothing at {_PORTS}", allowed=_ALLOWED)
+    return failed(
+        cluster, *path, found=f"{names} let nodes send nothing to AWS at {_PORTS}", allowed=_ALLOWED
+    )
 
 
 def _sends(template: Template, group: Any, own: list[Any]) -> bool | None:
-    """Whether a group lets nodes send HTTPS to anybody but themselves."""
+    """Whether a group lets nodes send HTTPS to where AWS answers."""
     rules = rules_of(template, group, "egress")
     known = known_in_full(template, group, "egress")
     if known and not rules:
@@ -49,14 +54,39 @@ def _sends(template: Template, group: Any, own: list[Any]) -> bool | None:
     unclear = not known
     for rule, belongs in rules:
         covers = all(rule.covers(ports) for ports in HTTPS)
-        if covers and belongs and _leaves_the_group(rule, own):
+        if covers and belongs and _leads_to_aws(template, rule, own):
             return True
         unclear = unclear or any(rule.covers(ports) is None for ports in HTTPS)
     return None if unclear else False
 
 
-def _leaves_the_group(rule: SecurityGroupRule, own: list[Any]) -> bool:
-    return rule.peer_kind != "group" or all(same(rule.peer, group) is not True for group in own)
+def _leads_to_aws(template: Template, rule: SecurityGroupRule, own: list[Any]) -> bool:
+    """Whether a rule leads to AWS: to everywhere, or to something that may be an endpoint of the VPC.
+
+    Where the template makes the nodes' VPC it shows its endpoints too; without any, private addresses,
+    prefix lists and other groups lead nowhere.
+    """
+    if rule.peer_kind == "group" and any(same(rule.peer, group) is True for group in own):
+        return False
+    if rule.peer_kind == "ipv4" and rule.open_to_the_world is not False:
+        return True
+    if rule.peer_kind == "ipv4" and not _is_private(rule.peer):
+        return True
+    return not template.once(_has_no_endpoints)
+
+
+def _is_private(value: Any) -> bool:
+    network = network_of(value)
+    return network is not None and network.is_private
+
+
+def _has_no_endpoints(template: Template) -> bool:
+    found = [template.resource(used.value, SUBNET) for used, _ in distinct(subnets(template))]
+    made = all(subnet is not None and vpc_of(template, subnet) is not None for subnet in found)
+    return made and all(
+        endpoint.get("VpcEndpointType", default="Gateway") == "Gateway"
+        for endpoint in endpoints_beside_nodes(template)
+    )
 
 
 RULE = Rule(

@@ -1,11 +1,12 @@
-"""Nothing outside reaches the nodes, their file systems and endpoints."""
+"""Nothing outside reaches the nodes, and what stands beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from hyperpod_policy.clusters import distinct, security_groups
+from hyperpod_policy.clusters import clusters, distinct, security_groups
+from hyperpod_policy.eks_clusters import control_planes
 from hyperpod_policy.isolated_networks import endpoints_beside_nodes
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
@@ -13,11 +14,12 @@ from hyperpod_policy.security_groups import SECURITY_GROUP, known_in_full, rules
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import elements
 
+_FUNCTION = "AWS::Lambda::Function"
 _ALLOWED = "connections from security groups or narrow ranges; people come through Systems Manager"
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge the address ranges that security groups of nodes, file systems and endpoints admit."""
+    """Judge the address ranges that security groups of nodes, and of what stands beside them, admit."""
     for used, _ in distinct(security_groups(template)):
         resource = template.resource(used.value, SECURITY_GROUP)
         if resource is None:
@@ -48,19 +50,28 @@ def _judge(
 
 
 def _others(template: Template) -> Iterator[tuple[Resource, str]]:
-    """Yield the groups of the template that file systems and endpoints beside the nodes have, each once."""
+    """Yield the groups of what stands beside the nodes, each once, with what has it."""
     seen = {used.value for used in security_groups(template)}
-    for resource in (*lustre_file_systems(template), *endpoints_beside_nodes(template)):
-        for value in elements(resource.get("SecurityGroupIds"))[0]:
+    for resource, listed in _beside(template):
+        for value in elements(listed)[0]:
             group = template.resource(value, SECURITY_GROUP)
             if group is not None and group.ref not in seen:
                 seen.add(group.ref)
                 yield group, resource.logical_id
 
 
+def _beside(template: Template) -> Iterator[tuple[Resource, Any]]:
+    for resource in (*lustre_file_systems(template), *endpoints_beside_nodes(template)):
+        yield resource, resource.get("SecurityGroupIds")
+    for control_plane in control_planes(template):
+        yield control_plane, control_plane.get("ResourcesVpcConfig", "SecurityGroupIds")
+    for function in template.of_type(_FUNCTION) if clusters(template) else ():
+        yield function, function.get("VpcConfig", "SecurityGroupIds")
+
+
 RULE = Rule(
     id="OpenIngress",
-    title="no security group of nodes, their file systems or endpoints is open to the internet",
+    title="no security group of nodes, or of what stands beside them, is open to the internet",
     severity="error",
     why=(
         "Schedulers, elastic agents and debug servers on the nodes do not authenticate their callers. "

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.bucket_locks import exempted
-from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, policy_statements
+from hyperpod_policy.buckets import GuardedBucket, guarded_buckets, log_buckets, policy_statements
+from hyperpod_policy.deputies import comes_for_others
 from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
 
 _ALLOWED: Final = "principals of the bucket's own account"
-_FROM_ACCOUNT: Final = frozenset({"aws:sourceaccount", "aws:sourcearn", "aws:sourceorgid"})
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge whom the policies of each guarded bucket allow or exempt."""
-    for guarded in guarded_buckets(template):
+    """Judge whom the policies of each guarded bucket, and of each that takes its logs, allow or exempt."""
+    for guarded in (*guarded_buckets(template), *log_buckets(template)):
         statements, _ = policy_statements(template, guarded.bucket)
         verdicts = [verdict for statement in statements for verdict in _allowed(guarded, statement)]
         for value, statement in exempted(statements):
@@ -35,16 +35,7 @@ def _allowed(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
         if kind == "AWS":
             yield from _stranger(guarded, statement, value, "allows")
         elif kind == "Service":
-            keys = {condition.key.lower() for condition in statement.conditions}
-            if not keys & _FROM_ACCOUNT:
-                yield failed(
-                    statement.holder,
-                    *statement.path,
-                    found=f"allows service {value} on {guarded.words}, on whosever behalf it comes",
-                    allowed="a condition on aws:SourceAccount or aws:SourceArn",
-                    fix="add the condition: a service is asked by other accounts as well",
-                    severity="warning",
-                )
+            yield from _deputy(guarded, statement, value)
         else:
             yield failed(
                 statement.holder,
@@ -52,6 +43,23 @@ def _allowed(guarded: GuardedBucket, statement: Statement) -> Iterator[Verdict]:
                 found=f"allows {kind} {value} on {guarded.words}",
                 allowed=_ALLOWED,
             )
+
+
+def _deputy(guarded: GuardedBucket, statement: Statement, service: Any) -> Iterator[Verdict]:
+    for_others = comes_for_others(statement)
+    allowed = "a condition on aws:SourceAccount or aws:SourceArn"
+    if for_others:
+        yield failed(
+            statement.holder,
+            *statement.path,
+            found=f"allows service {service} on {guarded.words}, on whosever behalf it comes",
+            allowed=allowed,
+            fix="add the condition: a service is asked by other accounts as well",
+            severity="warning",
+        )
+    elif for_others is None:
+        found = f"allows service {service} on {guarded.words}, for accounts that may be others"
+        yield undetermined(statement.holder, *statement.path, found=found, allowed=allowed)
 
 
 def _stranger(guarded: GuardedBucket, statement: Statement, value: Any, verb: str) -> Iterator[Verdict]:
@@ -68,11 +76,12 @@ def _stranger(guarded: GuardedBucket, statement: Statement, value: Any, verb: st
 
 RULE = Rule(
     id="BucketAccounts",
-    title="checkpoint and lifecycle-script buckets admit principals of their own account only",
+    title="checkpoint and lifecycle-script buckets and their logs admit principals of their own account only",
     severity="error",
     why=(
         "Who may take a role of another account is decided there, by people and policies that nobody here "
-        "sees. Admitted to these buckets, all of them run code on the training nodes or copy the weights."
+        "sees. Admitted to these buckets, all of them run code on the training nodes, copy the weights, or "
+        "read who does what."
     ),
     fix=(
         "name roles of the bucket's account and let others assume one of these, or copy through a bucket "

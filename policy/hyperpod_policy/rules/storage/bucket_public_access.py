@@ -17,7 +17,7 @@ _ENFORCED = "BucketOwnerEnforced"
 def check(template: Template) -> Iterator[Verdict]:
     """Judge public-access block and object ownership of each guarded bucket."""
     for guarded in guarded_buckets(template):
-        verdicts = [*public_access(guarded), *_ownership(guarded), *_public_policy(template, guarded)]
+        verdicts = [*public_access(guarded), *ownership(guarded), *public_policy(template, guarded)]
         yield from verdicts if verdicts else [passed(guarded.bucket, "PublicAccessBlockConfiguration")]
 
 
@@ -49,7 +49,8 @@ def public_access(guarded: GuardedBucket) -> Iterator[Verdict]:
             )
 
 
-def _ownership(guarded: GuardedBucket) -> Iterator[Verdict]:
+def ownership(guarded: GuardedBucket) -> Iterator[Verdict]:
+    """Yield whether ACLs may admit anybody to a bucket."""
     bucket = guarded.bucket
     rules, complete = elements(bucket.get("OwnershipControls", "Rules"))
     if not rules:
@@ -73,7 +74,8 @@ def _ownership(guarded: GuardedBucket) -> Iterator[Verdict]:
             yield failed(bucket, *path, found=f"{guarded.words} has {value}", allowed=_ENFORCED)
 
 
-def _public_policy(template: Template, guarded: GuardedBucket) -> Iterator[Verdict]:
+def public_policy(template: Template, guarded: GuardedBucket) -> Iterator[Verdict]:
+    """Yield the statements of a bucket's policies that admit everybody."""
     for statement in policy_statements(template, guarded.bucket)[0]:
         if statement.effect != "Allow" or not _names_everybody(statement):
             continue

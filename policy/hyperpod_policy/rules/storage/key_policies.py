@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.buckets import guarded_buckets, key_of
 from hyperpod_policy.clusters import clusters
+from hyperpod_policy.deputies import comes_for_others
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.keys import KEY, KEY_POLICY, key_named
 from hyperpod_policy.lustre_file_systems import lustre_file_systems
+from hyperpod_policy.privileges import is_whole_service
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Unresolved
 
 _ALLOWED: Final = "principals of the account by name, or a condition on kms:CallerAccount"
+_FOR_SERVICES: Final = (
+    "named actions, with a condition on aws:SourceAccount, kms:CallerAccount or the encryption context"
+)
 _NARROWING: Final = frozenset(
     {
         "kms:calleraccount",
@@ -67,16 +72,22 @@ def _judge(key: Resource, words: str) -> Iterator[Verdict]:
 
 
 def _strangers(key: Resource, statement: Statement, words: str) -> Iterator[Verdict]:
-    if any(map(_narrows, statement.conditions)):
-        return
     actions = (
         ", ".join(map(str, statement.actions[:3])) if not statement.not_action else "everything but some"
     )
+    narrowed = any(map(_narrows, statement.conditions))
     if statement.not_principal:
+        if narrowed:
+            return
         found = f"allows {actions} with the key of {words} to everybody but those in NotPrincipal"
         yield failed(key, *statement.path, found=found, allowed=_ALLOWED)
         return
     for kind, value in statement.principals:
+        if kind == "Service":
+            yield from _service(key, statement, value, f"{actions} with the key of {words}")
+            continue
+        if narrowed:
+            continue
         found = f"allows {actions} with the key of {words} to {kind} {value}"
         if value == "*" and kind in ("*", "AWS"):
             found = f"allows {actions} with the key of {words} to everybody, other accounts included"
@@ -87,6 +98,19 @@ def _strangers(key: Resource, statement: Statement, words: str) -> Iterator[Verd
             yield undetermined(
                 key, *statement.path, found=f"{found}, whose account may be another", allowed=_ALLOWED
             )
+
+
+def _service(key: Resource, statement: Statement, service: Any, what: str) -> Iterator[Verdict]:
+    """Judge what a service may do with a key, and for whom."""
+    if statement.not_action or any(map(is_whole_service, statement.actions)):
+        found = f"allows {what} to service {service}, its deletion and policy included"
+        yield failed(key, *statement.path, found=found, allowed=_FOR_SERVICES, severity="warning")
+    elif comes_for_others(statement):
+        found = f"allows {what} to service {service}, on whosever behalf it comes"
+        yield failed(key, *statement.path, found=found, allowed=_FOR_SERVICES, severity="warning")
+    elif comes_for_others(statement) is None:
+        found = f"allows {what} to service {service}, for accounts that may be others"
+        yield undetermined(key, *statement.path, found=found, allowed=_FOR_SERVICES)
 
 
 def _narrows(condition: Condition) -> bool:

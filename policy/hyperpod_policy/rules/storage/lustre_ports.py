@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hyperpod_model.catalog.ports import LUSTRE
@@ -37,7 +38,19 @@ def check(template: Template) -> Iterator[Verdict]:
                 template, file_system, nodes, "egress", [*own], "is reached by nodes that admit", "to it"
             ),
         ]
+        if not verdicts:
+            verdicts = [
+                replace(verdict, severity="warning") for verdict in _back(template, file_system, own, nodes)
+            ]
         yield from verdicts if verdicts else [passed(file_system, *path)]
+
+
+def _back(template: Template, file_system: Resource, own: list[Any], nodes: list[Any]) -> Iterator[Verdict]:
+    """Judge the ways that the servers of a file system begin themselves."""
+    yield from _judge(template, file_system, own, "egress", nodes, "opens", "to the nodes")
+    yield from _judge(template, file_system, own, "egress", own, "opens", "to its own security group")
+    words = "is refused by nodes that admit"
+    yield from _judge(template, file_system, nodes, "ingress", own, words, "from the file system")
 
 
 def _judge(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hyperpod_policy.iam.evaluation import Request
+from hyperpod_policy.identities import permissions, role_of
 from hyperpod_policy.lustre_file_systems import lustre_file_systems, referenced_keys
 from hyperpod_policy.networks import SUBNET, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Reference, Unresolved, elements
+from hyperpod_policy.values import Anything, Reference, Unresolved, elements
 
 _RETAINING = ("Retain", "RetainExceptOnCreate")
+_CREATE = "fsx:CreateBackup"
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -44,8 +47,9 @@ def check(template: Template) -> Iterator[Verdict]:
                     allowed="a final backup, or a reason to keep the file system itself",
                     severity="warning",
                 )
-        elif _is_backed_up(template, file_system):
-            yield _backup_stays_readable(template, file_system)
+        elif (backups := _final_backups(template, file_system)) != []:
+            verdicts = [verdict for found in backups for verdict in _can_back_up(template, found)]
+            yield from verdicts if verdicts else [_backup_stays_readable(template, file_system)]
         else:
             yield failed(
                 file_system,
@@ -57,14 +61,16 @@ def check(template: Template) -> Iterator[Verdict]:
 def _backup_stays_readable(template: Template, file_system: Resource) -> Verdict:
     value = file_system.get("KmsKeyId")
     key = template.by_key(value.resource) if isinstance(value, Reference) else None
-    if key is None or key.deletion_policy in _RETAINING:
+    policies = () if key is None else (key.deletion_policy, key.update_replace_policy)
+    if key is None or all(isinstance(value, Unresolved) or value in _RETAINING for value in policies):
         return passed(file_system)
     return failed(
         key,
         found=(
-            "is deleted with the stack, and the final backup of the file system cannot be restored without it"
+            "is deleted with the stack or its replacement, and the final backup of the file system cannot be "
+            "restored without it"
         ),
-        allowed="retained",
+        allowed="DeletionPolicy and UpdateReplacePolicy are Retain",
     )
 
 
@@ -82,12 +88,32 @@ def _needed(template: Template, file_system: Resource) -> Iterator[Resource]:
             yield found
 
 
-def _is_backed_up(template: Template, file_system: Resource) -> bool:
-    """Whether a custom resource named after backups works on the file system: FSx itself takes none."""
-    return any(
-        "backup" in resource.type.lower() and file_system.key in set(referenced_keys(resource.properties))
+def _final_backups(template: Template, file_system: Resource) -> list[Resource]:
+    """Return custom resources named after backups that work on the file system: FSx itself takes none."""
+    return [
+        resource
         for resource in template.custom_resources()
-    )
+        if "backup" in resource.type.lower() and file_system.key in set(referenced_keys(resource.properties))
+    ]
+
+
+def _can_back_up(template: Template, backup: Resource) -> Iterator[Verdict]:
+    """Judge whether the function behind a custom resource may take a backup."""
+    allowed = f"a function of the template whose role may {_CREATE}"
+    token = backup.get("ServiceToken")
+    function = template.by_key(token.resource) if isinstance(token, Reference) else None
+    role = None if function is None else role_of(template, function.get("Role"))
+    if role is None:
+        found = f"whether {token} takes a backup is not in this template"
+        yield undetermined(backup, "ServiceToken", found=found, allowed=allowed)
+        return
+    held = permissions(template, role)
+    answer = held.permit(Request(_CREATE, Anything("file system")))
+    if answer is False and held.complete:
+        yield failed(role, found=f"may not {_CREATE}, so that no final backup is taken", allowed=allowed)
+    elif answer is False:
+        found = f"whether it may {_CREATE} is not in this template"
+        yield undetermined(role, found=found, allowed=allowed)
 
 
 RULE = Rule(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.buckets import GuardedBucket, guarded_buckets
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Template
-from hyperpod_policy.values import Unresolved, elements
+from hyperpod_policy.values import Unresolved, elements, truth
 
 _EXPIRING = ("ExpirationInDays", "ExpirationDate")
+_UPLOAD = "Custom::CDKBucketDeployment"
 _UNREADABLE = ("GLACIER", "DEEP_ARCHIVE")
 
 
@@ -47,7 +48,27 @@ def check(template: Template) -> Iterator[Verdict]:
                     verdicts.append(
                         failed(bucket, *path, found=found, allowed="current scripts stay readable at once")
                     )
+        verdicts += _deleted_uploads(template, guarded)
         yield from verdicts if verdicts else [passed(bucket, "LifecycleConfiguration")]
+
+
+def _deleted_uploads(template: Template, guarded: GuardedBucket) -> Iterator[Verdict]:
+    """Judge uploads of the CDK: without `RetainOnDelete` a new one deletes the scripts of the one before."""
+    for upload in template.of_type(_UPLOAD):
+        target = template.resource(upload.get("DestinationBucketName"))
+        if target is None or target.key != guarded.bucket.key:
+            continue
+        kept = upload.get("RetainOnDelete", default=True)
+        if isinstance(kept, Unresolved):
+            yield undetermined(upload, "RetainOnDelete", found=f"is {kept}", allowed="true")
+        elif truth(kept) is not True:
+            yield failed(
+                upload,
+                "RetainOnDelete",
+                found=f"deletes what nodes fetch from {guarded.words} when the upload changes or goes",
+                allowed="true: scripts stay until no node of an older cluster needs them",
+                fix="leave retain_on_delete of the deployment at its default",
+            )
 
 
 RULE = Rule(
