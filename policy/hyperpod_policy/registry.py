@@ -95,7 +95,13 @@ from hyperpod_policy.rules.storage import (
     script_expiry,
     script_sources,
 )
-from hyperpod_policy.rules.watch import alarm_actions, budget, health_events, log_retention
+from hyperpod_policy.rules.watch import (
+    alarm_actions,
+    budget,
+    health_events,
+    log_retention,
+    topic_encryption,
+)
 from hyperpod_policy.update import UpdateRule
 from hyperpod_policy.updates import (
     autoscaling_role,
@@ -203,6 +209,7 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         alarm_actions.RULE,
         budget.RULE,
         log_retention.RULE,
+        topic_encryption.RULE,
     ),
 }
 """All rules by the concern they serve, which is the folder they stand in."""
