@@ -35,8 +35,8 @@ RULE = Rule(
     title="topics keep their messages encrypted",
     severity="advice",
     why=(
-        "Messages about failing nodes, alarms and costs name the account, its clusters and what is wrong with "
-        "them. SNS keeps a message until it is delivered, and for days where that fails."
+        "Messages about failing nodes, alarms and costs name the account, its clusters and what is wrong. "
+        "SNS keeps a message until it is delivered, and for days where that fails."
     ),
     fix=(
         "set KmsMasterKeyId to a key of the stack whose policy lets the services that publish decrypt and "
