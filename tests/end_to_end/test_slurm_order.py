@@ -48,3 +48,5 @@ def test_forgotten_dependency(double: Running, template: Template, case: Forgott
 def test_no_dependency_is_left_out(template: Template) -> None:
     """Each that the worst order would break is tried above, or it is said why the double does not notice."""
     assert unexplained(template, [*NOTICED, *OF_SLURM], NOT_NOTICED) == set()
+    (upload,) = unexplained(template, [*NOTICED, *OF_SLURM][1:], NOT_NOTICED)
+    assert upload.startswith("LifecycleScriptsUpload")
