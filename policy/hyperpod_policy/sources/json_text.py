@@ -66,32 +66,46 @@ def decode_json(text: str, *, file: str) -> Any:
 class JsonMarks(Marks):
     """Lines of JSON text.
 
-    Finding one costs about two more decodings of the text, further ones next to nothing.
+    The text is read again as far as what is asked for.
 
     Args:
         text: What was decoded.
     """
 
-    __slots__ = ("_entries", "_text")
+    __slots__ = ("_known", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._entries: dict[int, dict[str | int, _Entry]] = {}
+        self._known: dict[int, tuple[dict[str | int, _Entry], Iterator[_Entry]]] = {}
+
+    def __getstate__(self) -> str:
+        return self._text
+
+    def __setstate__(self, text: str) -> None:
+        self._text = text
+        self._known = {}
 
     def line(self, path: Sequence[str | int]) -> int | None:
         """Return the line of a key or item, from 1, or that of the nearest one around it in the file."""
         start = at = _after_blanks(self._text, 0)
         for step in path:
-            entry = self._at(at).get(step)
+            entry = self._entry(at, step)
             if entry is None:
                 break
             start, at = entry.start, entry.value
         return self._text.count("\n", 0, start) + 1
 
-    def _at(self, position: int) -> dict[str | int, _Entry]:
-        if position not in self._entries:
-            self._entries[position] = {entry.step: entry for entry in _entries(self._text, position)}
-        return self._entries[position]
+    def _entry(self, position: int, step: str | int) -> _Entry | None:
+        """Return a member of the object or item of the list at a position."""
+        if position not in self._known:
+            self._known[position] = ({}, _entries(self._text, position))
+        known, further = self._known[position]
+        while step not in known:
+            entry = next(further, None)
+            if entry is None:
+                return None
+            known[entry.step] = entry
+        return known[step]
 
 
 def _entries(text: str, position: int) -> Iterator[_Entry]:
