@@ -6,7 +6,13 @@ import os
 
 from hyperpod_constructs.bundled_node import prefer_bundled_node
 
-pytest_plugins = ["custom_resource_handlers", "feature_flags", "step_times", "system_parts"]
+pytest_plugins = [
+    "custom_resource_handlers",
+    "feature_flags",
+    "step_times",
+    "mutation_summary",
+    "system_parts",
+]
 
 os.environ.setdefault("CDK_VALIDATION", "false")
 prefer_bundled_node()

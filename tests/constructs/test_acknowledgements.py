@@ -131,6 +131,7 @@ def test_reads_of_a_chart_from_a_folder_are_accepted_and_what_others_add_is_not(
         "AwsSolutions-IAM5[Action::s3:Put*]",
         "AwsSolutions-IAM5[Resource::*]",
         "AwsSolutions-IAM5[Resource::arn:aws:s3:::other/*]",
+        "RolePrivileges",
     }
 
 

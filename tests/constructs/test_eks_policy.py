@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, Stack
+from aws_cdk import App, Aws, Environment, Stack
 from aws_cdk import aws_iam as iam
 
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
@@ -48,7 +48,9 @@ def _made(outdir: str, **network: Any) -> Template:
         dependency_chart=DependencyChart.from_oci(
             "oci://111122223333.dkr.ecr.us-west-2.amazonaws.com/chart", version="0.1.0"
         ),
-        administrators=[iam.Role.from_role_arn(stack, "Platform", "arn:aws:iam::111122223333:role/platform")],
+        administrators=[
+            iam.Role.from_role_arn(stack, "Platform", f"arn:aws:iam::{Aws.ACCOUNT_ID}:role/platform")
+        ],
     )
     control_plane.allow_nodes(nodes)
     bucket = CheckpointBucket(stack, "Checkpoints")

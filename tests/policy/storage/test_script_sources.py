@@ -72,3 +72,51 @@ def test_code_in_the_template_complies(judge, template):
 def test_uploads_to_other_buckets_are_left_alone(judge, template):
     _upload(template, SourceBucketNames=["somebodys-bucket"], DestinationBucketName={"Ref": "Checkpoints"})
     assert judge(ID, template).verdicts == ()
+
+
+def _administer(template):
+    """The backup's function as one that administers the EKS cluster, with code from a parameter's bucket."""
+    template["Parameters"] = {"Bucket": {"Type": "String"}}
+    policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+    template["Resources"]["Entry"] = {
+        "Type": "AWS::EKS::AccessEntry",
+        "Properties": {
+            "ClusterName": {"Ref": "Eks"},
+            "PrincipalArn": {"Fn::GetAtt": "BackupRole.Arn"},
+            "AccessPolicies": [{"AccessScope": {"Type": "cluster"}, "PolicyArn": policy}],
+        },
+    }
+    return template["Resources"]["BackupFunction"]["Properties"]
+
+
+@pytest.mark.parametrize(("bucket", "outcome"), BUCKETS, ids=str)
+def test_where_administrators_have_their_code_from(judge, eks_template, bucket, outcome):
+    _administer(eks_template)["Code"] = {"S3Bucket": bucket, "S3Key": "a.zip"}
+    report = judge(ID, eks_template, account=OWN)
+    assert report.outcome(ID) == outcome
+    assert outcome == "pass" or "the code that administers the EKS cluster comes from" in report.text()
+
+
+@pytest.mark.parametrize(("resource", "outcome"), [("BackupFunction", "undetermined"), ("Other", "pass")])
+def test_who_calls_an_administrator_is_one(judge, eks_template, resource, outcome):
+    _administer(eks_template)
+    invoke = {
+        "Effect": "Allow",
+        "Action": "lambda:InvokeFunction",
+        "Resource": {"Fn::GetAtt": f"{resource}.Arn"},
+    }
+    eks_template["Resources"]["Other"] = {"Type": "AWS::Lambda::Function", "Properties": {}}
+    eks_template["Resources"]["CallerRole"] = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {"Policies": [{"PolicyDocument": {"Statement": [invoke]}}]},
+    }
+    eks_template["Resources"]["Caller"] = {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {"Role": {"Fn::GetAtt": "CallerRole.Arn"}, "Code": {"S3Bucket": "somebodys-bucket"}},
+    }
+    assert judge(ID, eks_template).outcome(ID) == outcome
+
+
+def test_other_functions_may_come_from_anywhere(judge, template):
+    template["Resources"]["BackupFunction"]["Properties"]["Code"] = {"S3Bucket": "somebodys-bucket"}
+    assert judge(ID, template).findings == ()

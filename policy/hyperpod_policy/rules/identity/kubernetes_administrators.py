@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from hyperpod_policy.accounts import belonging
-from hyperpod_policy.eks_clusters import control_planes, orchestrations
+from hyperpod_policy.eks_clusters import control_planes
 from hyperpod_policy.identities import role_of
+from hyperpod_policy.kubernetes_access import administrators
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import elements, same
 
-_ENTRY: Final = "AWS::EKS::AccessEntry"
-_BROAD: Final = ("AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy")
-_MASTERS: Final = "system:masters"
 _ALLOWED: Final = "roles of the account by name; people get a namespace of their own"
 
 
 def check(template: Template) -> Iterator[Verdict]:
     """Judge the access entries of each control plane that make administrators."""
-    if not orchestrations(template):
-        return
-    made = [*control_planes(template)]
-    verdicts = [
-        _judge(template, entry, how)
-        for entry in template.of_type(_ENTRY)
-        if not made or any(same(entry.get("ClusterName"), found.ref) is not False for found in made)
-        if (how := _administers(entry)) is not None
-    ]
-    yield from verdicts if verdicts else (passed(found) for found in made)
+    verdicts = [_judge(template, entry, how) for entry, how in administrators(template)]
+    yield from verdicts if verdicts else (passed(found) for found in control_planes(template))
 
 
 def _judge(template: Template, entry: Resource, how: str) -> Verdict:
@@ -39,34 +28,15 @@ def _judge(template: Template, entry: Resource, how: str) -> Verdict:
     if where == "other":
         found = f"makes {principal} an administrator ({how}), of another account"
         return failed(entry, *path, found=found, allowed=_ALLOWED)
-    if role_of(template, principal) is None:
-        found = f"makes {principal} an administrator ({how}), which is not in this template"
+    if where == "unknown" and role_of(template, principal) is None:
+        found = f"makes {principal} an administrator ({how}), whose account may be another"
         return undetermined(entry, *path, found=found, allowed=_ALLOWED)
     return passed(entry, *path)
 
 
-def _administers(entry: Resource) -> str | None:
-    """Return by what an access entry makes an administrator of the whole cluster."""
-    groups, _ = elements(entry.get("KubernetesGroups"))
-    if _MASTERS in groups:
-        return _MASTERS
-    listed, _ = elements(entry.get("AccessPolicies"))
-    for policy in listed:
-        if isinstance(policy, Mapping) and _scope(policy) != "namespace":
-            name = str(policy.get("PolicyArn")).rpartition("/")[2]
-            if name in _BROAD:
-                return name
-    return None
-
-
-def _scope(policy: Mapping[str, Any]) -> Any:
-    scope = policy.get("AccessScope")
-    return scope.get("Type") if isinstance(scope, Mapping) else None
-
-
 RULE = Rule(
     id="KubernetesAdministrators",
-    title="the administrators of the EKS cluster are roles that the template shows",
+    title="the administrators of the EKS cluster are roles of its own account",
     severity="warning",
     why=(
         "An administrator of the EKS cluster starts pods with any service account, the trainer's among "
@@ -74,8 +44,8 @@ RULE = Rule(
         "the training nodes."
     ),
     fix=(
-        "name roles of the account, keep AmazonEKSClusterAdminPolicy for the few that install things, and "
-        "acknowledge the finding for roles that are managed elsewhere, with who may take them"
+        "name roles of the account, and keep AmazonEKSClusterAdminPolicy for the few that install things; "
+        "the trust map shows who may take them"
     ),
     source="EKS user guide, access entries and access policy permissions",
     check=check,

@@ -1,4 +1,4 @@
-"""Lifecycle scripts, and the code that uploads them, come from buckets of the account."""
+"""Lifecycle scripts, and the code of functions that others trust most, come from buckets of the account."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from typing import Any, Final
 
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.buckets import guarded_buckets
+from hyperpod_policy.iam.evaluation import Request
+from hyperpod_policy.identities import permissions, role_of
+from hyperpod_policy.kubernetes_access import administrating_roles
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import Imported, Pseudo, Reference, Text, elements, single
 
+_INVOKE: Final = "lambda:InvokeFunction"
 _UPLOAD: Final = "Custom::CDKBucketDeployment"
 _ALLOWED: Final = "a bucket of the template, or one with the account's id in its name"
 _FUNCTION: Final = "AWS::Lambda::Function"
 
 
 def check(template: Template) -> Iterator[Verdict]:
-    """Judge where each upload into a lifecycle-script bucket has its scripts and its own code from."""
+    """Judge where uploads into script buckets, and functions that administer EKS, have their code from."""
     scripts = {
         guarded.bucket.key for guarded in guarded_buckets(template) if guarded.role == "lifecycle script"
     }
@@ -25,8 +29,32 @@ def check(template: Template) -> Iterator[Verdict]:
         target = template.resource(upload.get("DestinationBucketName"))
         if target is not None and target.key in scripts:
             function = template.resource(_named(upload.get("ServiceToken")), _FUNCTION)
-            verdicts = [*_sources(upload), *(() if function is None else _code(template, function))]
+            code = () if function is None else _code(template, function, "uploads scripts")
+            verdicts = [*_sources(upload), *code]
             yield from verdicts if verdicts else [passed(upload)]
+    for function in _administrators(template):
+        verdicts = [*_code(template, function, "administers the EKS cluster")]
+        yield from verdicts if verdicts else [passed(function)]
+
+
+def _administrators(template: Template) -> list[Resource]:
+    """Return the functions that administer an EKS cluster, and those that call them."""
+    roles = {role.key for role in administrating_roles(template)}
+    if not roles:
+        return []
+    owners = {
+        function.key: (function, role)
+        for function in template.of_type(_FUNCTION)
+        if (role := role_of(template, function.get("Role"))) is not None
+    }
+    found = [function for function, role in owners.values() if role.key in roles]
+    called = [Request(_INVOKE, Reference(function.key, "Arn")) for function in found]
+    return found + [
+        function
+        for function, role in owners.values()
+        if role.key not in roles
+        and any(permissions(template, role).permit(request) is not False for request in called)
+    ]
 
 
 def _named(arn: Any) -> Any:
@@ -39,17 +67,17 @@ def _sources(upload: Resource) -> Iterator[Verdict]:
         yield from _judge(upload, ("SourceBucketNames", position), bucket, "scripts come from")
 
 
-def _code(template: Template, function: Resource) -> Iterator[Verdict]:
+def _code(template: Template, function: Resource, does: str) -> Iterator[Verdict]:
     path = ("Code", "S3Bucket")
-    yield from _judge(function, path, function.get(*path), "the code that uploads scripts comes from")
+    yield from _judge(function, path, function.get(*path), f"the code that {does} comes from")
     for position, layer in enumerate(elements(function.get("Layers"))[0]):
         made = template.resource(layer)
         if made is not None:
             content = ("Content", "S3Bucket")
-            words = "a layer of the code that uploads scripts comes from"
+            words = f"a layer of the code that {does} comes from"
             yield from _judge(made, content, made.get(*content), words)
         else:
-            yield from _layer(function, ("Layers", position), single(layer))
+            yield from _layer(function, ("Layers", position), single(layer), does)
 
 
 def _judge(holder: Resource, path: tuple[str | int, ...], bucket: Any, words: str) -> Iterator[Verdict]:
@@ -68,9 +96,9 @@ def _judge(holder: Resource, path: tuple[str | int, ...], bucket: Any, words: st
         yield undetermined(holder, *path, found=found, allowed=_ALLOWED)
 
 
-def _layer(function: Resource, path: tuple[str | int, ...], arn: Any) -> Iterator[Verdict]:
+def _layer(function: Resource, path: tuple[str | int, ...], arn: Any, does: str) -> Iterator[Verdict]:
     where = belonging(_as_principal(arn), function)
-    found = f"the code that uploads scripts has layer {arn}"
+    found = f"the code that {does} has layer {arn}"
     if where == "other":
         yield failed(function, *path, found=f"{found}, of another account", allowed="layers of the account")
     elif where == "unknown":
@@ -86,12 +114,12 @@ def _as_principal(arn: Any) -> Any:
 
 RULE = Rule(
     id="ScriptSources",
-    title="lifecycle scripts, and the code that uploads them, come from buckets of the account",
+    title="scripts, and the code that uploads them or administers EKS, come from buckets of the account",
     severity="error",
     why=(
         "The upload is the one writer that the lock of the script bucket leaves out. It copies what it finds "
         "at its source, and runs the code it was given: whoever owns these buckets writes what every node "
-        "runs as root."
+        "runs as root. So does the function that installs charts as an administrator of the EKS cluster."
     ),
     fix=(
         "copy from a bucket of the account, such as the CDK's staging bucket, whose name holds the account's "
