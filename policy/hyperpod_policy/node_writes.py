@@ -59,9 +59,9 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
             allowed=allowed,
         )
     held = permissions(template, role)
-    answers = [(request, held.permit(request, policy)) for request in open_requests]
-    certain = [request for request, answer in answers if answer]
-    unclear = [request for request, answer in answers if answer is None]
+    judged = [(request, held.permit(request, policy)) for request in open_requests]
+    certain = [request for request, answer in judged if answer]
+    unclear = [request for request, answer in judged if answer is None]
     if certain:
         grant = next(
             statement

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import botocore.session  # type: ignore[import-untyped]
+import botocore.session
 import cfnresponse  # type: ignore[import-not-found]
 
 MARGIN_MS = 60_000

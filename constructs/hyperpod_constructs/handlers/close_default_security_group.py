@@ -5,7 +5,7 @@ Runs inline in AWS Lambda, where CloudFormation adds the module cfnresponse.
 
 from typing import Any
 
-import botocore.session  # type: ignore[import-untyped]
+import botocore.session
 import cfnresponse  # type: ignore[import-not-found]
 
 
