@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -97,7 +97,7 @@ def judge_lock(
     yield from _wide_exemptions(guarded, statements, asked, allowed)
 
 
-def _shut_for_all(statements: list[Statement], asked: list[Request]) -> Statement | None:
+def _shut_for_all(statements: Sequence[Statement], asked: list[Request]) -> Statement | None:
     """Return the denial that leaves out nobody, where it is all there is about a request.
 
     Exemptions by other keys, such as ``aws:userid`` or those of services, leave out somebody.
@@ -123,7 +123,7 @@ def exempted(statements: Iterable[Statement]) -> Iterator[tuple[Any, Statement]]
 
 
 def _wide_exemptions(
-    guarded: GuardedBucket, statements: list[Statement], asked: list[Request], allowed: str
+    guarded: GuardedBucket, statements: Sequence[Statement], asked: list[Request], allowed: str
 ) -> Iterator[Verdict]:
     for statement in statements:
         if statement.effect != "Deny":
@@ -147,7 +147,7 @@ def _wide_exemptions(
                 )
 
 
-def _weakened(statements: list[Statement], asked: list[Request]) -> Statement | None:
+def _weakened(statements: Sequence[Statement], asked: list[Request]) -> Statement | None:
     """Return the denial that comes nearest to the lock, to point at."""
     bare = {request.action for request in asked}
     for statement in statements:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -240,16 +240,26 @@ def _export_targets(template: Template) -> frozenset[str]:
 
 def bucket_arn(template: Template, bucket: Resource) -> Any:
     """Return the ARN of a bucket."""
-    return concatenated(("arn:", Pseudo("AWS::Partition"), ":s3:::", template.spelled(bucket.ref)))
+    return template.kept(
+        ("bucket ARN", bucket.key),
+        lambda: concatenated(("arn:", Pseudo("AWS::Partition"), ":s3:::", template.spelled(bucket.ref))),
+    )
 
 
 def objects_arn(template: Template, bucket: Resource) -> Any:
     """Return the ARN of any object in a bucket."""
-    return concatenated((bucket_arn(template, bucket), "/", Anything("object")))
+    return template.kept(
+        ("objects ARN", bucket.key),
+        lambda: concatenated((bucket_arn(template, bucket), "/", Anything("object"))),
+    )
 
 
-def policies_of(template: Template, bucket: Resource) -> list[Resource]:
+def policies_of(template: Template, bucket: Resource) -> Sequence[Resource]:
     """Return the bucket policies that a template gives a bucket."""
+    return template.kept(("bucket policies", bucket.key), lambda: _policies_of(template, bucket))
+
+
+def _policies_of(template: Template, bucket: Resource) -> list[Resource]:
     name = template.spelled(bucket.ref)
     return [
         policy
@@ -258,11 +268,15 @@ def policies_of(template: Template, bucket: Resource) -> list[Resource]:
     ]
 
 
-def policy_statements(template: Template, bucket: Resource) -> tuple[list[Statement], bool]:
+def policy_statements(template: Template, bucket: Resource) -> tuple[Sequence[Statement], bool]:
     """Return the statements of a bucket's policies, and whether these are all.
 
     S3 takes none without principal or resource, so one that lacks either does not count.
     """
+    return template.kept(("bucket statements", bucket.key), lambda: _policy_statements(template, bucket))
+
+
+def _policy_statements(template: Template, bucket: Resource) -> tuple[list[Statement], bool]:
     found: list[Statement] = []
     complete = True
     for policy in policies_of(template, bucket):

@@ -44,8 +44,8 @@ def judge_node_writes(template: Template, guarded: GuardedBucket, used: Used, *,
         (itself, S3_BUCKET_CONFIGURATION_ACTIONS),
     ):
         request = Request(actions[0], resource, principal, context)
-        answers = refused_actions(policy, request, actions)
-        open_requests += [replace(request, action=action) for action, no in answers.items() if not no]
+        refusals = refused_actions(policy, request, actions)
+        open_requests += [replace(request, action=action) for action, no in refusals.items() if not no]
     if not open_requests:
         return passed(bucket)
     if role is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from hyperpod_model.catalog import iam as facts
@@ -152,5 +153,10 @@ def _some(actions: list[str]) -> str:
 
 def covers(statement: Statement, action: str) -> bool:
     """Tell whether the actions of a statement certainly cover one."""
-    listed = any(every(pattern, action, ignore_case=True) for pattern in statement.actions)
-    return listed != statement.not_action
+    return _listed(statement.actions, action) != statement.not_action
+
+
+@lru_cache(maxsize=4096)
+def _listed(patterns: tuple[Any, ...], action: str) -> bool:
+    """Whether one of some patterns certainly covers an action; many rules ask about the same ones."""
+    return any(every(pattern, action, ignore_case=True) for pattern in patterns)

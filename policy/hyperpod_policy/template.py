@@ -50,6 +50,7 @@ ECHOES: Final[Mapping[str, frozenset[str]]] = {
 """Attributes that return the property of the same name, if it is set."""
 
 _LISTS: Final = (list, tuple)
+_SCALARS: Final = frozenset({bool, int, float, type(None)})
 _SPELLED: Final = (Text, Reference)
 
 _SUB_PART: Final = re.compile(r"\$\{(!?)([^}]*)\}")
@@ -221,6 +222,7 @@ class Template:
         self._conditions: dict[tuple[str, str], bool | None] = {}
         self._named: dict[str, frozenset[str]] = {}
         self._spelled: dict[Text | Reference, Any] = {}
+        self._kept: dict[Hashable, Any] = {}
         for number, document in enumerate(documents):
             self._enter(document, "" if len(documents) == 1 else f"{number}/", None, None)
         self._exports: dict[str, list[tuple[_Scope, Any]]] = {}
@@ -324,6 +326,13 @@ class Template:
         found: T = self._memo[compute]
         return found
 
+    def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what a function says about a part of this template, computed once for a key."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        found: T = self._kept[key]
+        return found
+
     def holds(self, scope: _Scope) -> bool:
         """Tell whether the nested stack that a scope is, and those around it, exist."""
         while scope.parent is not None and scope.stack is not None:
@@ -337,7 +346,14 @@ class Template:
     def resolve(self, value: Any, scope: _Scope) -> Any:
         """Resolve the intrinsic functions in a value as far as this world allows."""
         if isinstance(value, str):
-            return _with_dynamic_references(value) if "{{resolve:" in value else value
+            return _with_dynamic_references(value) if "{{" in value else value
+        resolve = self.resolve
+        if isinstance(value, _LISTS):
+            return [
+                found
+                for item in value
+                if (found := item if type(item) in _SCALARS else resolve(item, scope)) is not NO_VALUE
+            ]
         if isinstance(value, (dict, Mapping)):  # plain ones first: asking for a Mapping takes longer
             if len(value) == 1:
                 (name, argument), *_ = value.items()
@@ -345,13 +361,11 @@ class Template:
                     return self._ref(argument, scope)
                 if isinstance(name, str) and name.startswith("Fn::"):
                     return self._call(name[4:], argument, scope)
-            resolve = self.resolve
             return {
-                key: found for key, item in value.items() if (found := resolve(item, scope)) is not NO_VALUE
+                key: found
+                for key, item in value.items()
+                if (found := item if type(item) in _SCALARS else resolve(item, scope)) is not NO_VALUE
             }
-        if isinstance(value, _LISTS):
-            resolve = self.resolve
-            return [found for item in value if (found := resolve(item, scope)) is not NO_VALUE]
         return value
 
     def _call(self, name: str, argument: Any, scope: _Scope) -> Any:
@@ -369,9 +383,11 @@ class Template:
             return self._pseudo(name, scope)
         if name in scope.section("Parameters"):
             return self._parameter(name, scope)
-        if name in scope.section("Resources"):
-            return Reference(scope.key + name, "Ref")
-        return Expression("Ref", scope.key + name)
+        key = scope.key + name
+        resource = self._resources.get(key)
+        if resource is not None:
+            return resource.ref
+        return Reference(key, "Ref") if name in scope.section("Resources") else Expression("Ref", key)
 
     def _pseudo(self, name: str, scope: _Scope) -> Any:
         document = scope.document
@@ -742,7 +758,10 @@ def _collect_names(value: Any, names: set[str]) -> None:
     """Add the logical ids that an unresolved value names."""
     if isinstance(value, str):
         return
-    if isinstance(value, (dict, Mapping)):
+    if isinstance(value, list):
+        for item in value:
+            _collect_names(item, names)
+    elif isinstance(value, (dict, Mapping)):
         for key, item in value.items():
             if key == "Ref" and isinstance(item, str):
                 names.add(item)
@@ -763,6 +782,3 @@ def _collect_names(value: Any, names: set[str]) -> None:
                     _collect_names(item[1:], names)
             else:
                 _collect_names(item, names)
-    elif isinstance(value, list):
-        for item in value:
-            _collect_names(item, names)

@@ -174,7 +174,7 @@ def is_bomb(value: Any) -> bool:
 
 def single(value: Any) -> Any:
     """Return a value where one belongs; a list or mapping there is malformed, and becomes an `Expression`."""
-    if not isinstance(value, str) and isinstance(value, _COLLECTIONS):
+    if not isinstance(value, _TEXTS) and isinstance(value, _COLLECTIONS):
         return Expression("malformed", frozen(value))
     return value
 

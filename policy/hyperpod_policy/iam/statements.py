@@ -85,7 +85,7 @@ def _read(statement: Mapping[str, Any], holder: Resource, path: FaultPath) -> St
     complete = True
 
     def spelled(value: Any) -> Any:
-        return holder.template.spelled(single(value))
+        return value if isinstance(value, str) else holder.template.spelled(single(value))
 
     def listed(one: str, other: str) -> tuple[tuple[Any, ...], bool]:
         nonlocal complete
