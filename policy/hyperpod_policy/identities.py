@@ -11,7 +11,18 @@ from hyperpod_model.faults import FaultPath
 from hyperpod_policy.iam.evaluation import Request, permitted
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Anything, Pseudo, Reference, Text, Unresolved, concatenated, elements, same
+from hyperpod_policy.values import (
+    Anything,
+    Expression,
+    Pseudo,
+    Reference,
+    Text,
+    Unresolved,
+    concatenated,
+    elements,
+    resources_in,
+    same,
+)
 
 ROLE: Final = "AWS::IAM::Role"
 MANAGED_POLICY: Final = "AWS::IAM::ManagedPolicy"
@@ -71,18 +82,35 @@ def role_of(template: Template, value: Any) -> Resource | None:
     return None
 
 
+def managed_policy_of(template: Template, arn: Any) -> Resource | None:
+    """Return the managed policy whose ARN a value is, written out or not, if the template makes it."""
+    found = template.resource(arn, MANAGED_POLICY)
+    if found is not None or not isinstance(arn, str | Text):
+        return found
+    rest = _without_partition(arn)
+    for policy in template.of_type(MANAGED_POLICY):
+        name = policy.get("ManagedPolicyName")
+        if name is not None and same(_without_partition(_arn_written_out(policy, "policy", name)), rest):
+            return policy
+    return None
+
+
 def _written_arn(role: Resource) -> Any:
-    """Return the ARN of a role as one puts it together of account, path and name."""
-    account = role.document.account
+    return _arn_written_out(role, "role", role.get("RoleName", default=role.ref))
+
+
+def _arn_written_out(resource: Resource, kind: str, name: Any) -> Any:
+    """Return an ARN of IAM as one puts it together of account, path and name."""
+    account = resource.document.account
     return concatenated(
         (
             "arn:",
             Pseudo("AWS::Partition"),
             ":iam::",
             Pseudo("AWS::AccountId") if account is None else account,
-            ":role",
-            role.get("Path", default="/"),
-            role.get("RoleName", default=role.ref),
+            f":{kind}",
+            resource.get("Path", default="/"),
+            name,
         )
     )
 
@@ -127,7 +155,9 @@ def attached_policies(template: Template, role: Resource) -> list[Resource]:
 
 
 def _is_name_of(template: Template, name: Any, role: Resource) -> bool:
-    return name == role.ref or ("RoleName" in role.properties and same(name, role.get("RoleName")) is True)
+    if name == role.ref or ("RoleName" in role.properties and same(name, role.get("RoleName")) is True):
+        return True
+    return isinstance(name, Expression) and role.key in resources_in(name)  # such as the end of its ARN
 
 
 def _gather(template: Template, role: Resource) -> Permissions:
@@ -153,7 +183,7 @@ def _gather(template: Template, role: Resource) -> Permissions:
         found.unknown.append((role.get("ManagedPolicyArns"), role, ("ManagedPolicyArns",)))
     for position, arn in enumerate(arns):
         path: FaultPath = ("ManagedPolicyArns", position)
-        policy_resource = template.resource(arn, MANAGED_POLICY)
+        policy_resource = managed_policy_of(template, arn)
         name = aws_managed_name(arn)
         if policy_resource is not None:
             add(policy_resource, "PolicyDocument")
@@ -169,7 +199,7 @@ def _read_boundary(template: Template, role: Resource, found: Permissions) -> No
     if arn is None or aws_managed_name(arn) == "AdministratorAccess":
         return
     found.boundary = []
-    policy = template.resource(arn, MANAGED_POLICY)
+    policy = managed_policy_of(template, arn)
     found.boundary_is_known = policy is not None
     for statement in () if policy is None else statements_of(policy, "PolicyDocument"):
         if isinstance(statement, Unresolved):
@@ -180,10 +210,7 @@ def _read_boundary(template: Template, role: Resource, found: Permissions) -> No
 
 def aws_managed_name(arn: Any) -> str | None:
     """Return the name of an AWS managed policy, without its path, or ``None`` if the ARN is another's."""
-    parts = arn.parts if isinstance(arn, Text) else (arn,)
-    if not isinstance(parts[-1], str):
+    rest = _without_partition(arn)
+    if not isinstance(rest, str) or not rest.startswith(":iam::aws:policy/"):
         return None
-    text = "".join(part if isinstance(part, str) else "aws" for part in parts)
-    if ":iam::aws:policy/" not in text:
-        return None
-    return text.rpartition("/")[2]
+    return rest.rpartition("/")[2]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hyperpod_policy.clusters import clusters, security_groups, subnets
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, Reference, Text, elements, same
+from hyperpod_policy.values import elements, resources_in, same
 
 FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 
@@ -23,7 +22,7 @@ def _lustre_file_systems(template: Template) -> list[Resource]:
         return []
     named: set[str] = set()
     for cluster in found:
-        named.update(referenced_keys(cluster.properties))
+        named.update(resources_in(cluster.properties))
     places = [used.value for used in (*subnets(template), *security_groups(template))]
     return [
         file_system
@@ -60,20 +59,3 @@ def _shares(template: Template, file_system: Resource, places: list[Any]) -> boo
         and any(same(rule.get("SourceSecurityGroupId"), place) for place in places)
         for rule in template.of_type("AWS::EC2::SecurityGroupIngress")
     )
-
-
-def referenced_keys(value: Any) -> Iterator[str]:
-    """Yield the keys of the resources that a resolved value refers to."""
-    if isinstance(value, Reference):
-        yield value.resource
-    elif isinstance(value, Text):
-        for part in value.parts:
-            yield from referenced_keys(part)
-    elif isinstance(value, Expression):
-        yield from referenced_keys(value.arguments)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from referenced_keys(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from referenced_keys(item)

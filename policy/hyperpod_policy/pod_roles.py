@@ -14,7 +14,7 @@ from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import ROLE, role_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, Reference, Text, elements, single
+from hyperpod_policy.values import elements, resources_in, single
 
 TRUST: Final = "AssumeRolePolicyDocument"
 
@@ -143,7 +143,7 @@ def _is_of_eks(template: Template, statement: Statement) -> bool:
             continue
         if _EKS_ISSUER in str(value):
             return True
-        for key in _referenced(value):
+        for key in resources_in(value):
             provider = template.by_key(key)
             if provider is not None and (
                 provider.type == EKS_CLUSTER
@@ -161,18 +161,5 @@ def _is_of_eks(template: Template, statement: Statement) -> bool:
 def _is_eks_url(template: Template, url: Any) -> bool:
     if _EKS_ISSUER in str(url):
         return True
-    found = (template.by_key(key) for key in _referenced(url))
+    found = (template.by_key(key) for key in resources_in(url))
     return any(resource is not None and resource.type == EKS_CLUSTER for resource in found)
-
-
-def _referenced(value: Any) -> Iterator[str]:
-    if isinstance(value, Reference):
-        yield value.resource
-    elif isinstance(value, Text):
-        for part in value.parts:
-            yield from _referenced(part)
-    elif isinstance(value, Expression):
-        yield from _referenced(value.arguments)
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _referenced(part)

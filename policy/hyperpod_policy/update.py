@@ -11,7 +11,7 @@ from hyperpod_policy.clusters import Group, clusters, groups
 from hyperpod_policy.documents import Document
 from hyperpod_policy.rule import Promise, Verdict
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Expression, Reference, Text, Unresolved, same, single
+from hyperpod_policy.values import resources_in, same, single
 
 _FILE_SYSTEM = "AWS::FSx::FileSystem"
 
@@ -148,7 +148,7 @@ class Update:
         old, new = self.baseline.spelled(old), self.template.spelled(new)
         equal = same(old, new)
         if equal:
-            return _any(self.replaced(key) for key in _references(old))
+            return _any(self.replaced(key) for key in resources_in(old))
         return None if equal is None else True
 
     def _lists_differ(self, old: list[Any], new: list[Any]) -> bool | None:
@@ -199,17 +199,3 @@ def _name(group: Group) -> Any:
 def _any(answers: Iterable[bool | None]) -> bool | None:
     given = set(answers)
     return True if True in given else (None if None in given else False)
-
-
-def _references(value: Any) -> Iterator[str]:
-    """Yield the keys of the resources that an unresolved value refers to."""
-    if isinstance(value, Reference):
-        yield value.resource
-    elif isinstance(value, Text):
-        for part in value.parts:
-            yield from _references(part)
-    elif isinstance(value, Expression):
-        yield from _references(value.arguments)
-    elif isinstance(value, tuple) and not isinstance(value, Unresolved):
-        for part in value:
-            yield from _references(part)

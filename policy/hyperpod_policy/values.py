@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -247,6 +247,24 @@ def same(one: Any, other: Any) -> bool | None:
     if isinstance(one, _NAMES) and isinstance(other, _NAMES) and one_attribute(one) == one_attribute(other):
         return False
     return None
+
+
+def resources_in(value: Any) -> Iterator[str]:
+    """Yield the keys of the resources that a resolved value refers to."""
+    if isinstance(value, Reference):
+        yield value.resource
+        return
+    inner: Iterable[Any] = ()
+    if isinstance(value, Text):
+        inner = value.parts
+    elif isinstance(value, Expression):
+        inner = (value.arguments,)
+    elif isinstance(value, Mapping):
+        inner = value.values()
+    elif isinstance(value, list | tuple):
+        inner = value
+    for item in inner:
+        yield from resources_in(item)
 
 
 def one_attribute(value: Reference | str) -> str:

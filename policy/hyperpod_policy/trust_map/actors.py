@@ -18,6 +18,7 @@ from hyperpod_policy.identities import (
     Permissions,
     arn_of,
     aws_managed_name,
+    managed_policy_of,
     permissions,
     session_id,
 )
@@ -155,7 +156,7 @@ def _gathered(template: Template, resource: Resource) -> Permissions:
         found.unknown.append((resource.get("ManagedPolicyArns"), resource, ("ManagedPolicyArns",)))
     for position, arn in enumerate(arns):
         path: FaultPath = ("ManagedPolicyArns", position)
-        policy_resource = template.resource(arn, MANAGED_POLICY)
+        policy_resource = managed_policy_of(template, arn)
         name = aws_managed_name(arn)
         if policy_resource is not None:
             add(policy_resource, "PolicyDocument")
@@ -165,7 +166,7 @@ def _gathered(template: Template, resource: Resource) -> Permissions:
             found.unknown.append((arn, resource, path))
     boundary = resource.get("PermissionsBoundary")
     if boundary is not None and aws_managed_name(boundary) != "AdministratorAccess":
-        policy_resource = template.resource(boundary, MANAGED_POLICY)
+        policy_resource = managed_policy_of(template, boundary)
         found.boundary_is_known = policy_resource is not None
         found.boundary = []
         for statement in () if policy_resource is None else statements_of(policy_resource, "PolicyDocument"):

@@ -61,6 +61,70 @@ def test_every_kind_of_policy_counts(judge, template, holder):
     assert {finding.logical_id for finding in judge(ID, template).failures} == {"Extra"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        {"Fn::Select": [1, {"Fn::Split": ["/", {"Fn::GetAtt": ["NodeRole", "Arn"]}]}]},
+        {"Fn::Join": ["", [{"Ref": "NodeRole"}]]},
+    ],
+    ids=str,
+)
+def test_a_policy_counts_however_it_spells_the_name_of_the_role(judge, template, name):
+    template["Resources"]["Extra"] = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {
+            "Roles": [name],
+            "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}},
+        },
+    }
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "Extra"
+    assert "allows *" in finding.message
+
+
+def test_the_name_of_another_role_does_not_attach_a_policy(judge, template):
+    template["Resources"]["Extra"] = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {
+            "Roles": [{"Fn::Select": [1, {"Fn::Split": ["/", {"Fn::GetAtt": ["UploadRole", "Arn"]}]}]}],
+            "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}},
+        },
+    }
+    assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("prefix", "account"),
+    [
+        ("arn:aws:iam::${AWS::AccountId}:policy/", None),
+        ("arn:${AWS::Partition}:iam::${AWS::AccountId}:policy/", None),
+        ("arn:aws:iam::111122223333:policy/", "111122223333"),
+    ],
+)
+def test_a_managed_policy_counts_whose_arn_is_written_out(judge, template, prefix, account):
+    template["Resources"]["Extra"] = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {
+            "ManagedPolicyName": "extra",
+            "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}},
+        },
+    }
+    arns = template["Resources"]["NodeRole"]["Properties"]["ManagedPolicyArns"]
+    arns.append({"Fn::Sub": f"{prefix}extra"})
+    (finding,) = judge(ID, template, account=account).failures
+    assert finding.logical_id == "Extra"
+    assert "allows *" in finding.message
+
+
+@pytest.mark.parametrize("name", ["extra", "AmazonSageMakerClusterInstanceRolePolicy", "AdministratorAccess"])
+def test_a_policy_of_the_account_is_none_of_aws(judge, template, name):
+    arns = template["Resources"]["NodeRole"]["Properties"]["ManagedPolicyArns"]
+    arns.append({"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:policy/" + name})
+    (finding,) = judge(ID, template).findings
+    assert finding.outcome == "undetermined"
+    assert f"policy/{name} is not in this template" in finding.message
+
+
 def test_inline_policies_count(judge, template):
     template["Resources"]["NodeRole"]["Properties"]["Policies"] = [
         {"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}

@@ -16,11 +16,10 @@ from hyperpod_policy.iam.patterns import every
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions, role_of
 from hyperpod_policy.keys import KEY_POLICY, admits_service, key_named
-from hyperpod_policy.lustre_file_systems import referenced_keys
 from hyperpod_policy.networks import SUBNET, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved, same
+from hyperpod_policy.values import Unresolved, resources_in, same
 
 _FLOW_LOG = "AWS::EC2::FlowLog"
 _TO_LOG_GROUP = "cloud-watch-logs"
@@ -142,7 +141,7 @@ def _is_kept(resource: Resource) -> bool:
 
 
 def _bucket_key(template: Template, log: Resource) -> Iterator[Verdict]:
-    keys = referenced_keys(log.get("LogDestination"))
+    keys = resources_in(log.get("LogDestination"))
     bucket = next((found for found in map(template.by_key, keys) if found and found.type == BUCKET), None)
     key = None if bucket is None else key_of(template, bucket)
     if bucket is not None and key is not None and admits_service(key, FLOW_LOG_BUCKET_SERVICE) is False:
@@ -155,7 +154,7 @@ def _bucket_key(template: Template, log: Resource) -> Iterator[Verdict]:
 def _is_elsewhere(template: Template, statement: Statement, log: Resource) -> bool:
     """Whether a statement is about log groups of the template only, and not about the one of the flow log."""
     meant = template.resource(log.get("LogGroupName"), _LOG_GROUP)
-    named = [set(referenced_keys(resource)) for resource in statement.resources]
+    named = [set(resources_in(resource)) for resource in statement.resources]
     if meant is None or statement.not_resource or not named:
         return False
     groups = {group.key for group in template.of_type(_LOG_GROUP)}

@@ -9,10 +9,9 @@ from typing import Any, Final
 from hyperpod_model.catalog.nodes import PROVISIONING_PARAMETERS_FILE
 from hyperpod_policy.buckets import script_buckets
 from hyperpod_policy.clusters import clusters, groups, orchestrator
-from hyperpod_policy.lustre_file_systems import referenced_keys
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Unresolved
+from hyperpod_policy.values import Unresolved, resources_in
 
 _FUNCTION: Final = "AWS::Lambda::Function"
 _ALLOWED: Final = f"no {PROVISIONING_PARAMETERS_FILE} where SlurmConfig or Continuous configures Slurm"
@@ -42,7 +41,7 @@ def _writers(template: Template, cluster: Resource, *, certain: bool) -> Iterato
     for resource in chain(template.custom_resources(), template.of_type(_FUNCTION)):
         if not _mentions(resource.raw.get("Properties")):
             continue
-        if certain and resource.type != _FUNCTION and buckets & set(referenced_keys(resource.properties)):
+        if certain and resource.type != _FUNCTION and buckets & set(resources_in(resource.properties)):
             found = f"writes {PROVISIONING_PARAMETERS_FILE} to the scripts of {cluster.logical_id}"
             yield failed(resource, found=found, allowed=_ALLOWED)
         else:

@@ -7,11 +7,11 @@ from typing import Any
 
 from hyperpod_policy.iam.evaluation import Request
 from hyperpod_policy.identities import permissions, role_of
-from hyperpod_policy.lustre_file_systems import lustre_file_systems, referenced_keys
+from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.networks import SUBNET, vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Anything, Reference, Unresolved, elements
+from hyperpod_policy.values import Anything, Reference, Unresolved, elements, resources_in
 
 _RETAINING = ("Retain", "RetainExceptOnCreate")
 _CREATE = "fsx:CreateBackup"
@@ -93,7 +93,7 @@ def _final_backups(template: Template, file_system: Resource) -> list[Resource]:
     return [
         resource
         for resource in template.custom_resources()
-        if "backup" in resource.type.lower() and file_system.key in set(referenced_keys(resource.properties))
+        if "backup" in resource.type.lower() and file_system.key in set(resources_in(resource.properties))
     ]
 
 

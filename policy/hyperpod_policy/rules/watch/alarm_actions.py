@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from hyperpod_model.catalog.notifications import ALARMS_SERVICE
 from hyperpod_policy.clusters import clusters, groups
-from hyperpod_policy.lustre_file_systems import referenced_keys
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.topics import obstacles, topic_named
-from hyperpod_policy.values import Reference, Unresolved, elements, truth
+from hyperpod_policy.values import Reference, Unresolved, elements, resources_in, truth
 
 _ALARM: Final = "AWS::CloudWatch::Alarm"
 _COMPOSITE: Final = "AWS::CloudWatch::CompositeAlarm"
@@ -65,14 +64,14 @@ def _read_by_others(template: Template) -> set[Any]:
     found: set[Any] = set()
     for composite in template.of_type(_COMPOSITE):
         rule = composite.get("AlarmRule")
-        found.update(referenced_keys(rule))
+        found.update(resources_in(rule))
         found.update(_quoted(str(rule)))
     for cluster in clusters(template):
         for group in groups(cluster):
             for config in _UPDATE_CONFIGS:
                 for alarm in elements(cluster.get(*group.path, config, "DeploymentConfig", _ROLLBACK))[0]:
                     name = alarm.get("AlarmName") if isinstance(alarm, Mapping) else None
-                    found.update(referenced_keys(name))
+                    found.update(resources_in(name))
                     if isinstance(name, str):
                         found.add(name)
     return found
