@@ -11,7 +11,6 @@ from assemblies import spec_of, with_counts
 from cdk_command import CdkCommand
 from cluster_life import ClusterLife
 from published import bootstrap
-from s3_callers import lets
 
 from aws_double.running import Running
 
@@ -105,15 +104,7 @@ def test_second_cluster_in_the_first_teams_eks_cluster(team: ClusterLife, guest:
 def test_no_team_writes_the_others_checkpoints(
     team: ClusterLife, isolated_team: ClusterLife, guest: ClusterLife
 ) -> None:
-    teams = (team, isolated_team, guest)
-    checkpoint = {"Key": "run/step-500/data", "Body": b"1"}
-    for writer in teams:
-        s3 = writer.root.assume(writer.role_arn("TrainingPodRole")).client("s3")
-        for owner in teams:
-            bucket = owner.bucket("CheckpointBucket")
-            assert lets(lambda s3=s3, bucket=bucket: s3.put_object(Bucket=bucket, **checkpoint)) is (
-                owner is writer
-            )
+    life_steps.expect_own_checkpoints_only((team, isolated_team, guest), writer="TrainingPodRole")
 
 
 def test_the_guest_leaves(team: ClusterLife, guest: ClusterLife) -> None:

@@ -12,7 +12,6 @@ from cluster_life import ClusterLife
 from deployed_stack import DeployedStack
 from foundation import SCRIPTS_PREFIX, STACK_NAME, foundation
 from published import bootstrap, create
-from s3_callers import lets
 
 from aws_double.running import Running
 
@@ -70,15 +69,7 @@ def test_second_team_beside_it(team: ClusterLife, isolated_team: ClusterLife) ->
 
 
 def test_no_team_writes_the_others_checkpoints(team: ClusterLife, isolated_team: ClusterLife) -> None:
-    teams = (team, isolated_team)
-    checkpoint = {"Key": "run/step-500/data", "Body": b"1"}
-    for writer in teams:
-        s3 = writer.root.assume(writer.role_arn("ExecutionRole")).client("s3")
-        for owner in teams:
-            bucket = owner.bucket("CheckpointBucket")
-            assert lets(lambda s3=s3, bucket=bucket: s3.put_object(Bucket=bucket, **checkpoint)) is (
-                owner is writer
-            )
+    life_steps.expect_own_checkpoints_only((team, isolated_team), writer="ExecutionRole")
 
 
 def test_one_team_leaves(team: ClusterLife, isolated_team: ClusterLife) -> None:

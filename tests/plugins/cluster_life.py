@@ -65,7 +65,7 @@ class ClusterLife:
 
     def bootstrap(self) -> None:
         """Bootstrap the environment of the cluster."""
-        expect(self.cdk.bootstrap(self.assembly(), account=ACCOUNT, region=self.spec.region))
+        expect(self.cdk.bootstrap(self.assembly(), account=ACCOUNT, region=self.root.region))
 
     def deploy(self, change: Callable[[HyperPodStack], None] | None = None) -> Ran:
         """Deploy the specification, and expect that it goes through."""

@@ -53,7 +53,7 @@ class Story:
     def kill_while_publishing(self) -> None:
         """Kill the CLI after its first asset has arrived, when there is no stack."""
         s3 = self.cut.root.client("s3")
-        bucket = f"cdk-hnb659fds-assets-{ACCOUNT}-{self.cut.spec.region}"
+        bucket = f"cdk-hnb659fds-assets-{ACCOUNT}-{self.cut.root.region}"
         self._kill_when(lambda: s3.list_objects_v2(Bucket=bucket)["KeyCount"] > 0)
         assert self._status() == "none"
 

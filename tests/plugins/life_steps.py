@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 from botocore.exceptions import ClientError
@@ -162,6 +163,30 @@ def expect_policy_of_locked_bucket_changes(life: ClusterLife, *, writer: str, re
     assert life.bucket_policy(bucket) != before
     assert s3.get_object(**checkpoint)["Body"].read() == b"weights"
     assert not lets(lambda: s3.put_object(**checkpoint, Body=b"other weights"))
+
+
+def expect_own_checkpoints_only(lives: Sequence[ClusterLife], *, writer: str) -> None:
+    """Each cluster's writer writes the checkpoints of its own cluster, and of no other.
+
+    Args:
+        lives: The clusters.
+        writer: Beginning of the logical id of the writer's role.
+    """
+    buckets = {life.spec.name: life.bucket("CheckpointBucket") for life in lives}
+    written = {
+        (life.spec.name, name)
+        for life in lives
+        for name, bucket in buckets.items()
+        if lets(
+            partial(
+                life.root.assume(life.role_arn(writer)).client("s3").put_object,
+                Bucket=bucket,
+                Key="run/step-500/data",
+                Body=b"1",
+            )
+        )
+    }
+    assert written == {(name, name) for name in buckets}
 
 
 def expect_illegal_type_undone(life: ClusterLife, *, first: bool = False) -> None:

@@ -80,7 +80,7 @@ class LiveRequests:
 
     def __init__(self, life: ClusterLife, *, writer: str) -> None:
         self._session = life.root
-        self._region = life.spec.region
+        self._region = life.root.region
         self._buckets = {name: life.bucket(name) for name in (CHECKPOINTS, SCRIPTS)}
         self._policies = {
             name: json.dumps(life.bucket_policy(bucket)) for name, bucket in self._buckets.items()
