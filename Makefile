@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_DEMO = PYTHONPATH=tests/plugins:tests/local_aws $(BIN)/python -m hyperpod_demo
 NO = 0 no false
 
-.PHONY: help setup demo demo-stop test lint wheel clean distclean
+.PHONY: help setup demo demo-stop test mutants compare-review lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
@@ -32,6 +32,8 @@ help:
 	@echo '                with KEEP=1 the double goes on; with SYNTH_ONLY=1 nothing is deployed'
 	@echo 'make demo-stop  stop the double that make demo KEEP=1 left'
 	@echo 'make test       run the tests'
+	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
+	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
 	@echo 'make lint       check style, types, scripts and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
@@ -78,6 +80,12 @@ demo-stop: setup
 
 test: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile
+
+mutants: setup
+	@CDK_VALIDATION=false $(BIN)/python -m pytest -q tests/policy/mutation
+
+compare-review: setup
+	@CDK_VALIDATION=false $(BIN)/python benchmarks/compare_review.py
 
 lint: wheel
 	@$(BIN)/ruff check --quiet .

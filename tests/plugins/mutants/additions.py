@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mutants.mutant import Mutant, Template, at, mutant
-from mutants.properties import ANOTHER_ACCOUNT
-
-_ROLE_OF_ANOTHER = f"arn:aws:iam::{ANOTHER_ACCOUNT}:role/somebody"
-_OWN_ROLE = {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/somebody"}
+from mutants.principals import ANOTHER_ACCOUNT, OWN_ROLE, ROLE_OF_ANOTHER
 
 _PROPERTIES: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]] = {
     "AWS::S3::Bucket": {
@@ -20,7 +17,7 @@ _PROPERTIES: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]] = {
         "copies in another account": (
             ("ReplicationConfiguration",),
             {
-                "Role": _OWN_ROLE,
+                "Role": OWN_ROLE,
                 "Rules": [
                     {
                         "Status": "Enabled",
@@ -151,7 +148,7 @@ Joined = Iterator[tuple[str, str, dict[str, Any]]]
 
 def _to_bucket(template: Template, name: str) -> Joined:
     objects = {"Fn::Sub": f"${{{name}.Arn}}/*"}
-    for words, principal in (("everybody", "*"), ("another account", {"AWS": _ROLE_OF_ANOTHER})):
+    for words, principal in (("everybody", "*"), ("another account", {"AWS": ROLE_OF_ANOTHER})):
         statement = {"Effect": "Allow", "Principal": principal, "Action": "s3:*", "Resource": objects}
         document = {"Statement": [statement]}
         yield (
@@ -251,7 +248,7 @@ def _to_security_group(template: Template, name: str) -> Joined:
 
 def _to_control_plane(template: Template, name: str) -> Joined:
     policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-    for words, principal in (("a role", _OWN_ROLE), ("a role of another account", _ROLE_OF_ANOTHER)):
+    for words, principal in (("a role", OWN_ROLE), ("a role of another account", ROLE_OF_ANOTHER)):
         yield (
             f"{words} as administrator",
             "AWS::EKS::AccessEntry",
@@ -264,7 +261,7 @@ def _to_control_plane(template: Template, name: str) -> Joined:
     yield (
         "masters",
         "AWS::EKS::AccessEntry",
-        {"ClusterName": {"Ref": name}, "PrincipalArn": _OWN_ROLE, "KubernetesGroups": ["system:masters"]},
+        {"ClusterName": {"Ref": name}, "PrincipalArn": OWN_ROLE, "KubernetesGroups": ["system:masters"]},
     )
 
 

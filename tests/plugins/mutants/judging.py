@@ -25,7 +25,7 @@ class Judge:
     """
 
     body: Body
-    region: str
+    region: str | None
     _known: set[Hashable] = field(default_factory=set)
     _order: dict[str, list[Rule]] = field(default_factory=dict)
 

@@ -45,11 +45,7 @@ class Mutant:
 
 def _with(place: Any, path: Path, value: Any) -> Any:
     step, *rest = path
-    if isinstance(place, list):
-        assert isinstance(step, int)
-        copied: Any = list(place)
-    else:
-        copied = dict(place)
+    copied: Any = list(place) if isinstance(place, list) else dict(place)
     if rest:
         copied[step] = _with(
             place[step] if step in place or isinstance(place, list) else {}, tuple(rest), value

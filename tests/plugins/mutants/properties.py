@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mutants.mutant import GONE, Mutant, Path, Template, at, mutant
+from mutants.principals import ANOTHER_ACCOUNT
 from mutants.references import named_in
 from mutants.schemas import is_required, may_be_empty, values_allowed
-
-ANOTHER_ACCOUNT = "444455556666"
 
 _POLICIES = ("PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy")
 
@@ -136,11 +135,11 @@ def _somebody_elses(template: Template, value: Mapping[str, Any]) -> Iterator[An
         delimiter, parts = value["Fn::Join"]
         kinds = [resources.get(name, {}).get("Type") for name in named_in(parts)]
         if "AWS::S3::Bucket" in kinds:
-            buckets = [_BUCKET if resources_bucket(resources, part) else part for part in parts]
+            buckets = [_BUCKET if _is_bucket(resources, part) else part for part in parts]
             yield {"Fn::Join": [delimiter, buckets]}
     elif "Fn::Sub" in value and "cdk-" in str(value["Fn::Sub"]):
         yield _BUCKET
 
 
-def resources_bucket(resources: Mapping[str, Any], part: Any) -> bool:
+def _is_bucket(resources: Mapping[str, Any], part: Any) -> bool:
     return any(resources.get(name, {}).get("Type") == "AWS::S3::Bucket" for name in named_in(part))

@@ -53,4 +53,4 @@ def values_allowed(kind: str, path: Path) -> list[Any]:
 
 
 def may_be_empty(kind: str, path: Path) -> bool:
-    return schema_at(kind, path).get("minItems", 0) == 0
+    return not schema_at(kind, path).get("minItems")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from mutants.mutant import GONE, Mutant, Template
@@ -58,8 +58,3 @@ def _out_of_order(template: Template) -> Iterator[Mutant]:
         if len(names) > 1:
             edits_of_all: tuple[tuple[tuple[str | int, ...], Any], ...] = (((name, "DependsOn"), GONE),)
             yield Mutant(name, resource["Type"], ("DependsOn",), "waits for nothing", edits_of_all)
-
-
-def with_resource(name: str, kind: str, properties: Mapping[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
-    """An edit that adds a resource."""
-    return (name,), {"Type": kind, "Properties": dict(properties)}
