@@ -13,6 +13,7 @@ from hyperpod_model.catalog.control import (
 )
 from hyperpod_model.catalog.ports import TIERED_CHECKPOINTING
 from hyperpod_policy.clusters import Used, distinct, security_groups
+from hyperpod_policy.group_members import members_of
 from hyperpod_policy.security_groups import (
     CHECKPOINT_PORTS,
     SECURITY_GROUP,
@@ -34,6 +35,7 @@ def add_ports(draft: Draft) -> None:
     for used, _ in distinct(security_groups(draft.template)):
         target = _ports(draft, used)
         _add_peers(draft, used, target)
+        _add_members(draft, used, target)
         arns = of_security_group(draft.template, used.value, used.cluster)
         for actor in draft.actors:
             draft.asked(actor, "change-ports", target, ask(actor, PORT_CHANGE_ACTIONS, arns))
@@ -94,6 +96,18 @@ def _add_peers(draft: Draft, used: Used, target: str) -> None:
             target,
             "undetermined",
             evidence=[of_property(used.cluster, used.path, f"is {name}")],
+        )
+
+
+def _add_members(draft: Draft, used: Used, target: str) -> None:
+    for member, path in members_of(draft.template, used.value):
+        draft.step(
+            draft.resource(member),
+            "join-group",
+            target,
+            "yes",
+            evidence=[of_property(member, path, f"is a member of {say(used.value)}")],
+            note="so does whoever runs code there, or is forwarded by it",
         )
 
 
