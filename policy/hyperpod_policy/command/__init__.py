@@ -53,11 +53,13 @@ def _run(argv: Sequence[str] | None) -> int:
         return 0
     # Imported only now, so that --help and --version answer at once.
     from hyperpod_model.faults import InvalidInputError
+    from hyperpod_policy.command.processes import collecting_rarely
     from hyperpod_policy.command.run import run
     from hyperpod_policy.sources import UnusableInputError
 
     try:
-        return run(options)
+        with collecting_rarely():
+            return run(options)
     except (UsageError, UnusableInputError, InvalidInputError) as error:
         return _refused(error)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperpod_policy.command.arguments import UsageError
 from hyperpod_policy.sources.reading import Apply, Read
@@ -20,6 +21,17 @@ _FEW: Final = 20
 
 _CHUNK: Final = 5
 """Files that a process takes at a time."""
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Look for cycles of garbage a hundred times as rarely: nearly all that a review makes is none."""
+    before = gc.get_threshold()
+    gc.set_threshold(before[0] * 100, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def number(jobs: int) -> int:
@@ -56,12 +68,17 @@ def _spread(read: Callable[[Path], Read], files: Sequence[Path], processes: int)
 
 
 @contextmanager
-def started(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Start processes, and hold back interrupts while they are given work."""
+def started(processes: int, work: Sequence[Any] = ()) -> Iterator[ProcessPoolExecutor]:
+    """Start processes, and hold back interrupts while they are given work.
+
+    Args:
+        processes: How many.
+        work: What all of them have from the start, see `shared`. A process that is forked has it for nothing.
+    """
     # Imported here: it takes as long as reviewing a template.
     from concurrent.futures import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(processes, initializer=_begin, initargs=(work,))
     with _interrupts_held_back(), death_told():
         yield pool
 
@@ -79,8 +96,18 @@ def death_told() -> Iterator[None]:
         ) from error
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the first one."""
+_SHARED: list[Sequence[Any]] = []
+
+
+def shared() -> Sequence[Any]:
+    """Return, in one of the processes, what all of them were given."""
+    return _SHARED[-1]
+
+
+def _begin(work: Sequence[Any]) -> None:
+    _SHARED.append(work)
+    gc.freeze()  # what was there before is not looked through again, and so not copied
+    # Ctrl-C, which a terminal sends to all processes, is left to the first one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from hyperpod_policy.command.processes import death_told, number, started
+from hyperpod_policy.command.processes import death_told, number, shared, started
 from hyperpod_policy.documents import Document
 from hyperpod_policy.report import Report
 from hyperpod_policy.review import review
 from hyperpod_policy.rule import Rule
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
+
+_CHUNK: Final = 5
+"""Templates that a process reviews at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +51,21 @@ def reports(tasks: Sequence[Task], *, jobs: int) -> Iterator[Report]:
     processes = min(number(jobs), len(tasks))
     if processes <= 1:
         return (task.report() for task in tasks)
-    with started(processes) as pool:
-        waiting = [pool.submit(task.report) for task in tasks]
-    return _results(pool, waiting)
+    with started(processes, tasks) as pool:
+        # Several at a time: their rules' words travel back once.
+        found = pool.map(_report, range(len(tasks)), chunksize=max(1, min(_CHUNK, len(tasks) // processes)))
+    return _results(pool, found)
 
 
-def _results(pool: ProcessPoolExecutor, waiting: Sequence[Future[Report]]) -> Iterator[Report]:
+def _report(number: int) -> Report:
+    task: Task = shared()[number]
+    return task.report()
+
+
+def _results(pool: ProcessPoolExecutor, found: Iterator[Report]) -> Iterator[Report]:
     try:
         with death_told():
-            for future in waiting:
-                yield future.result()
+            yield from found
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

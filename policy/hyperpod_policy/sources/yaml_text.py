@@ -6,6 +6,7 @@ Importing this module imports PyYAML, which JSON never needs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -74,50 +75,33 @@ def decode_yaml(text: str, *, file: str) -> list[YamlValue]:
 
 
 class YamlMarks(Marks):
-    """Lines of one document of a YAML stream. The stream is read again when the first is asked for.
+    """Lines of one document of a YAML stream.
+
+    The stream is read again when the first is asked for. What was read takes many times the memory of the
+    text, so that only the last few streams stay.
 
     Args:
         text: What was decoded.
         number: Place of the document in the stream, from 0.
     """
 
-    __slots__ = ("_entries", "_number", "_root", "_text")
+    __slots__ = ("_number", "_text")
 
     def __init__(self, text: str, number: int = 0) -> None:
         self._text = text
         self._number = number
-        self._forget()
-
-    def __getstate__(self) -> tuple[str, int]:
-        return self._text, self._number
-
-    def __setstate__(self, state: tuple[str, int]) -> None:
-        self._text, self._number = state
-        self._forget()
-
-    def _forget(self) -> None:
-        self._root: Node | None = None
-        self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
 
     def line(self, path: Sequence[str | int]) -> int | None:
         """Return the line of a key or item, from 1, or that of the nearest one around it in the file."""
-        if self._root is None:
-            loader = _Loader(self._text)
-            try:
-                for _ in range(self._number + 1):
-                    loader.check_node()  # passes the stream's start, without which no node is read
-                    self._root = loader.get_node()
-            finally:
-                loader.dispose()
-        node = self._root
+        node, known = _read_again(self._text, self._number)
         if node is None:
             return None
         line = node.start_mark.line
         for step in path:
             if isinstance(node, MappingNode):
-                if id(node) not in self._entries:
-                    self._entries[id(node)] = entries_of(node)
-                entry = self._entries[id(node)].get(str(step))
+                if id(node) not in known:
+                    known[id(node)] = entries_of(node)
+                entry = known[id(node)].get(str(step))
                 if entry is None:
                     break
                 line = entry[0].start_mark.line
@@ -128,6 +112,20 @@ class YamlMarks(Marks):
             else:
                 break
         return int(line) + 1
+
+
+@lru_cache(maxsize=8)
+def _read_again(text: str, number: int) -> tuple[Node | None, dict[int, dict[str, tuple[Node, Node]]]]:
+    """Return the nodes of a document, and room for the keys of its mappings."""
+    root: Node | None = None
+    loader = _Loader(text)
+    try:
+        for _ in range(number + 1):
+            loader.check_node()  # passes the stream's start, without which no node is read
+            root = loader.get_node()
+    finally:
+        loader.dispose()
+    return root, {}
 
 
 def _no_yaml(error: yaml.MarkedYAMLError, text: str, file: str) -> UnusableInputError:
