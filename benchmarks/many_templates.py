@@ -16,6 +16,9 @@ from typing import Any
 from hyperpod_policy.review_sources import review_sources
 from hyperpod_policy.sources import load
 
+REGION = "us-west-2"
+"""As the manifest of a cloud assembly tells; without it the partition is open, and everything judged twice."""
+
 STEP = 50
 """Templates between two looks at the memory."""
 
@@ -28,7 +31,7 @@ def main(folder: Path) -> None:
     verdicts = 0
     for number, file in enumerate(files):
         start = time.process_time()
-        sources = load([file])
+        sources = load([file], region=REGION)
         loaded = time.process_time()
         verdicts += len(review_sources(sources).verdicts)
         ended = time.process_time()
