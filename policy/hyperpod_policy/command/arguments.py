@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
@@ -11,6 +12,9 @@ FORMATS: Final = ("text", "json", "sarif", "html", "markdown")
 MAP_FORMATS: Final = ("text", "json", "html")
 FAIL_ON: Final = ("error", "warning", "advice", "never")
 DEFAULT_PATH: Final = "cdk.out"
+
+_REGION: Final = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]+")
+_ACCOUNT: Final = re.compile(r"[0-9]{12}")
 
 _DESCRIPTION: Final = (
     "Review CloudFormation templates and Kubernetes manifests of SageMaker HyperPod clusters: EFA, "
@@ -146,8 +150,10 @@ def _add_deployment_options(group: argparse._ArgumentGroup) -> None:
         default=[],
         help="value of a template parameter; default: its default and every allowed value",
     )
-    group.add_argument("--region", help="Region of templates that do not tell theirs, such as us-west-2")
-    group.add_argument("--account", help="account id of templates that do not tell theirs")
+    group.add_argument(
+        "--region", type=_region, help="Region of templates that do not tell theirs, such as us-west-2"
+    )
+    group.add_argument("--account", type=_account, help="account id of templates that do not tell theirs")
 
 
 def _add_other_commands(group: argparse._ArgumentGroup) -> None:
@@ -166,6 +172,18 @@ def _parameter(text: str) -> tuple[str, str]:
     if not name or not mark:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
     return name, value
+
+
+def _region(text: str) -> str:
+    if _REGION.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError(f"must be a Region such as us-west-2, got {text!r}")
+    return text
+
+
+def _account(text: str) -> str:
+    if _ACCOUNT.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError(f"must be the 12 digits of an account id, got {text!r}")
+    return text
 
 
 def _jobs(text: str) -> int:

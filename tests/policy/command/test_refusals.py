@@ -17,6 +17,8 @@ import pytest
         (["t.json", "-p", "A=b"], "--parameter A: no template has it; parameters: none"),
         (["t.json", "-j", "-1"], "must be a number from 0 to 256, got '-1'"),
         (["t.json", "-j", "1000"], "must be a number from 0 to 256, got '1000'"),
+        (["t.json", "--account", "12"], "must be the 12 digits of an account id, got '12'"),
+        (["t.json", "--region", "mars"], "must be a Region such as us-west-2, got 'mars'"),
         (["t.json", "--rules", "BucketVersionning"], "did you mean BucketVersioning? --list-rules lists all"),
         (["t.json", "--rules", "netwrk"], "did you mean network?"),
         (["--explain", "Bucket"], "there is no rule 'Bucket'"),
@@ -83,3 +85,9 @@ def test_a_fault_of_its_own_does_not_look_like_findings(run, save, monkeypatch):
     assert ran.code == 2
     assert "ZeroDivisionError: by nothing" in ran.err
     assert ran.err.endswith("hyperpod-review: this is a fault of hyperpod-review itself, please report it\n")
+
+
+@pytest.mark.parametrize("region", ["us-west-2", "us-gov-west-1", "us-isob-east-1", "eusc-de-east-1"])
+def test_regions_of_every_partition_are_taken(run, save, region):
+    save("t.json", {"Resources": {}})
+    assert run("t.json", "--region", region, "--account", "111122223333").code == 0
