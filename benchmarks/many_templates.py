@@ -17,7 +17,7 @@ from hyperpod_policy.review_sources import review_sources
 from hyperpod_policy.sources import load
 
 REGION = "us-west-2"
-"""As the manifest of a cloud assembly tells; without it the partition is open, and everything judged twice."""
+"""As the manifest of an assembly tells; without it the partition is open, and all is judged twice."""
 
 STEP = 50
 """Templates between two looks at the memory."""
