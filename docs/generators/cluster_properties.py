@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cluster-properties.md"

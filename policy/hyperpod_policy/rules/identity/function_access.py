@@ -15,7 +15,8 @@ _FUNCTION: Final = "AWS::Lambda::Function"
 _PERMISSION: Final = "AWS::Lambda::Permission"
 _URL: Final = "AWS::Lambda::Url"
 _OPEN: Final = "NONE"
-_NARROWING: Final = ("SourceAccount", "SourceArn", "PrincipalOrgID")
+_ACCOUNT: Final = "SourceAccount"
+_NARROWING: Final = (_ACCOUNT, "SourceArn", "PrincipalOrgID", "EventSourceToken")
 _ALLOWED: Final = "principals of the account, and services on its behalf"
 
 
@@ -43,13 +44,8 @@ def _urls(template: Template) -> Iterator[Verdict]:
 
 
 def _judge(permission: Resource, principal: Any) -> Verdict:
-    narrowed = any(permission.get(member) is not None for member in _NARROWING)
-    if principal == "*":
-        if narrowed:
-            return passed(permission, "Principal")
-        return failed(permission, "Principal", found="lets everybody call it", allowed=_ALLOWED)
-    if isinstance(principal, str) and "." in principal.rpartition("/")[2]:
-        return passed(permission, "Principal")  # a service
+    if principal == "*" or _is_service(principal):
+        return _narrowed(permission, principal)
     where = belonging(principal, permission)
     if where == "other":
         found = f"lets {principal} call it, of another account"
@@ -57,6 +53,23 @@ def _judge(permission: Resource, principal: Any) -> Verdict:
     if where == "unknown":
         found = f"lets {principal} call it, whose account may be another"
         return undetermined(permission, "Principal", found=found, allowed=_ALLOWED)
+    return passed(permission, "Principal")
+
+
+def _is_service(principal: Any) -> bool:
+    return isinstance(principal, str) and "." in principal.rpartition("/")[2]
+
+
+def _narrowed(permission: Resource, principal: str) -> Verdict:
+    """Judge who may be behind a principal that anybody may be behind."""
+    if not any(permission.get(member) is not None for member in _NARROWING):
+        who = "everybody" if principal == "*" else f"{principal}, on whosever behalf it comes,"
+        return failed(permission, "Principal", found=f"lets {who} call it", allowed=_ALLOWED)
+    owner = permission.get(_ACCOUNT)
+    if owner is not None and belonging(owner, permission) == "other":
+        who = "everybody" if principal == "*" else principal
+        found = f"lets {who} call it for account {owner}, which is another"
+        return failed(permission, _ACCOUNT, found=found, allowed=_ALLOWED)
     return passed(permission, "Principal")
 
 
@@ -68,7 +81,10 @@ RULE = Rule(
         "A function that uploads the lifecycle scripts does what its event says: whoever calls it may have "
         "it copy code of theirs into the bucket from which nodes start. Others delete, back up or install."
     ),
-    fix="name a principal of the account, and for a URL set AuthType to AWS_IAM",
-    source="Lambda developer guide, resource-based policies and function URLs",
+    fix=(
+        "name a principal of the account, for a service its SourceArn or SourceAccount too, and for a URL "
+        "set AuthType to AWS_IAM"
+    ),
+    source="Lambda developer guide, resource-based policies and function URLs; Lambda API, AddPermission",
     check=check,
 )
