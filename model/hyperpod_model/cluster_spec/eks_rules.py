@@ -19,9 +19,9 @@ from hyperpod_model.checks.tiered_storage import accelerated_groups, check_tiere
 from hyperpod_model.checks.training_pods import bare_issuer, check_oidc_issuer, check_training_pods
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY, EksSpec
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.request import request_of
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

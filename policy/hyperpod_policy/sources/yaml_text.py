@@ -290,7 +290,7 @@ def _too_deep(file: str) -> UnusableInputError:
 
 def _no_yaml(error: yaml.MarkedYAMLError, text: str, file: str) -> UnusableInputError:
     """Say what is wrong in the words that files of clusters get; they take a while to import."""
-    from hyperpod_model.cluster_spec.yaml_syntax import syntax_fault
+    from hyperpod_model.spec_files.yaml_syntax import syntax_fault
 
     if error.problem == "exceeded maximum nesting depth":
         return _too_deep(file)

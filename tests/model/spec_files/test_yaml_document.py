@@ -6,9 +6,9 @@ import time
 import pytest
 import yaml
 
-from hyperpod_model.cluster_spec import yaml_document
-from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import Fault
+from hyperpod_model.spec_files import yaml_document
+from hyperpod_model.spec_files.yaml_document import YamlDocument
 
 
 def document(text: str) -> YamlDocument:

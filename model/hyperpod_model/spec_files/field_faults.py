@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError
+from hyperpod_model.spec_files.yaml_document import YamlDocument
 
 _KEY = "[key]"
 _SHOWN_CHARACTERS = 60

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from hyperpod_model.cluster_spec.yaml_syntax import syntax_fault, text_of
 from hyperpod_model.faults import Fault, FaultPath
+from hyperpod_model.spec_files.yaml_syntax import syntax_fault, text_of
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _STRING_TAG = "tag:yaml.org,2002:str"
@@ -23,7 +23,7 @@ _READ_AS = {
 _COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 _MOST_VALUES = 100_000
-"""Far above any cluster, and few enough for whoever walks them."""
+"""Far above any specification, and few enough for whoever walks them."""
 
 # The C loader is ten times as fast; PyYAML lacks it only where it was built without libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -36,6 +36,7 @@ class YamlDocument:
 
     Args:
         content: The file as bytes, in UTF-8 or, with a byte order mark, UTF-16.
+        subject: What a file describes, for messages. By default ``cluster``.
 
     Attributes:
         data: Plain dicts, lists and scalars. None if the file is empty, too large or cannot be read as YAML.
@@ -44,7 +45,7 @@ class YamlDocument:
         unread: Paths of the values that could not be read, each with its fault. They are None in ``data``.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, *, subject: str = "cluster") -> None:
         self.faults: list[Fault] = []
         self.data: Any = None
         self.unread: set[FaultPath] = set()
@@ -60,7 +61,7 @@ class YamlDocument:
             self._loader = _Loader(text)
             self._root = self._loader.get_single_node()
         except yaml.MarkedYAMLError as error:
-            self.faults.append(syntax_fault(error, text))
+            self.faults.append(syntax_fault(error, text, subject=subject))
             return
         if self._root is None:
             return
@@ -68,7 +69,7 @@ class YamlDocument:
         if (values := _count(self.data, {})) > _MOST_VALUES:
             message = (
                 f"holds {values} values with its aliases written out, more than the {_MOST_VALUES} that any "
-                "cluster needs; remove aliases of aliases"
+                f"{subject} needs; remove aliases of aliases"
             )
             self.faults.append(Fault((), message, line=1))
             self.data = None

@@ -1,23 +1,10 @@
-"""What every part of a cluster specification has in common."""
+"""What editors should know of a cluster specification's fields, from the ``CreateCluster`` request."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from hyperpod_model.catalog.cluster_request import RequestField
-
-T = TypeVar("T")
-
-Items = Annotated[tuple[T, ...], Field(strict=False)]
-"""A list in YAML, a tuple in Python: the items are as strict as everything else."""
-
-
-class SpecModel(BaseModel):
-    """A part of a specification: immutable, without unknown fields and without silent conversion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 def schema_of(field: RequestField) -> dict[str, Any]:

@@ -37,12 +37,13 @@ def text_of(content: bytes) -> str | Fault:
     return Fault((), message, line=text.count("\n", 0, found.start()) + 1)
 
 
-def syntax_fault(error: yaml.MarkedYAMLError, text: str) -> Fault:
+def syntax_fault(error: yaml.MarkedYAMLError, text: str, *, subject: str = "cluster") -> Fault:
     """Say what is wrong where the reader had to stop.
 
     Args:
         error: What the reader found.
         text: What was read.
+        subject: What a file describes. By default ``cluster``.
     """
     lines = text.splitlines()
     stopped = lines if error.problem_mark is None else lines[: error.problem_mark.line + 1]
@@ -53,7 +54,7 @@ def syntax_fault(error: yaml.MarkedYAMLError, text: str) -> Fault:
     after = line[len(before) :]
     context, problem = str(error.context), str(error.problem)
     if "single document" in context:
-        return _fault("a second document begins here; keep one cluster in a file", number)
+        return _fault(f"a second document begins here; keep one {subject} in a file", number)
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return _fault("is indented with a tab, which YAML does not allow; indent with spaces", number)
     comment = _json_comment(stopped)
