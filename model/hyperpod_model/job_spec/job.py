@@ -46,6 +46,10 @@ _INSTANCE_TYPE: dict[str, Any] = {
     "anyOf": [{"enum": list(accelerated_instance_types())}, {"pattern": r"^ml\.[a-z0-9-]+\.[a-z0-9]+$"}]
 }
 
+_CLEAN_POD_POLICY: dict[str, Any] = {
+    "enum": [*sorted({name for found in OPERATORS.values() for name in found.clean_pod_policies}), None]
+}
+
 
 class JobSpec(SpecModel):
     """A training job on a SageMaker HyperPod cluster with EKS.
@@ -350,9 +354,7 @@ class JobSpec(SpecModel):
             "(operator 'kubeflow') and 'OnlyComplete' (operator 'hyperpod'). By default 'Running' for "
             "'kubeflow' and 'None' for 'hyperpod', so that logs stay."
         ),
-        json_schema_extra={
-            "enum": sorted({policy for found in OPERATORS.values() for policy in found.clean_pod_policies})
-        },
+        json_schema_extra=_CLEAN_POD_POLICY,
     )
     labels: dict[str, str] = Field(default={}, description="Labels of the job and its pods. By default none.")
 
