@@ -51,7 +51,7 @@ def _unlisted(name: str) -> list[Fault]:
 
 
 def _check_partition(job: Job, found: InstanceType) -> list[Fault]:
-    if absent(job, "gpu_partition"):
+    if not given(job, "gpu_partition"):
         return []
     profile = text(job, "gpu_partition")
     if profile is not None and profile not in found.mig_profiles:
