@@ -241,3 +241,30 @@ def set_resource(body: Body, name: str, amount: Any) -> None:
         amounts.pop(name, None)
         if amount is not None:
             amounts[name] = amount
+
+
+def put(target: Any, path: str, value: Any) -> Any:
+    """Set a value within a job and return the whole; ``...`` removes it.
+
+    Args:
+        target: What to change.
+        path: Keys and positions with ``/`` between them; ``~`` stands for a ``/`` within a key. One that
+            begins with ``pod:`` is below the spec of the pods, one with ``container:`` below the container
+            that trains, one with ``replicas:`` below the replicas.
+        value: What to put there.
+    """
+    start, colon, rest = path.partition(":")
+    holder: Any = target
+    if colon:
+        holder = {"pod": pod_spec, "container": container_of, "replicas": replicas_of}[start](target)
+    steps = [step.replace("~", "/") for step in (rest if colon else path).split("/")]
+    for step in steps[:-1]:
+        holder = holder[int(step)] if isinstance(holder, list) else holder.setdefault(step, {})
+    last = steps[-1]
+    if value is ...:
+        del holder[int(last) if isinstance(holder, list) else last]
+    elif isinstance(holder, list) and int(last) == len(holder):
+        holder.append(value)
+    else:
+        holder[int(last) if isinstance(holder, list) else last] = value
+    return target

@@ -25,6 +25,7 @@ _FORWARDERS: Final = frozenset({"tini", "dumb-init", "catatonit", "nvidia_entryp
 _SWITCHES: Final = frozenset({"standalone", "no_python", "module", "m", "run_path", "inprocess_restart"})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")", ";;", "|&"})
+_SCRIPT: Final = ".sh"
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _PREFIXES: Final = frozenset({"exec", "env", "time", "nice", "numactl", "stdbuf", "command"})
 
@@ -63,7 +64,8 @@ def launch_of(container: Container) -> Launch:
     if words and PurePosixPath(words[0]).name in _SHELLS:
         return _in_shell(words)
     launcher, options = _parsed(words)
-    return Launch(launcher, options, is_readable=launcher is not None or bool(container.command))
+    is_script = bool(words) and words[0].endswith(_SCRIPT)
+    return Launch(launcher, options, is_readable=bool(container.command and words) and not is_script)
 
 
 def _without_forwarder(words: Sequence[str]) -> Sequence[str]:
@@ -98,7 +100,7 @@ def _of_script(script: str) -> Launch:
                 options,
                 is_shell=True,
                 replaces_shell="exec" in _prefix(words) and ends_with not in ("|", "|&", "&"),
-                alone=len(commands) == 1,
+                alone=len(commands) == 1 and not ends_with,
             )
         if "exec" in _prefix(words) and position == len(commands) - 1:
             return Launch(is_shell=True, replaces_shell=True, is_readable=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hyperpod_model.catalog.jobs import KUBEFLOW_VARIABLES
+from hyperpod_model.catalog.jobs import KUBEFLOW_VARIABLES, TORCHRUN_VARIABLE_PREFIX
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.launching import launch_of
@@ -13,8 +13,8 @@ from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged, undetermined
 
 _BY_KUBELET = re.compile(r"(?<!\$)\$\(([A-Za-z_]\w*)\)")
-_BY_SHELL = re.compile(r"(?<![\\$])\$(?:\((\w+)\)|\{(\w+)\}|(\w+))")
-_OPERATOR = "PET_"
+_BY_SHELL = re.compile(r"(?<![\\$])\$[({]?([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)=")
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -31,42 +31,46 @@ def _faults(job: TrainingJob, container: Container) -> Iterator[ManifestVerdict]
         given.update(KUBEFLOW_VARIABLES)
     for member, texts in (("command", container.command), ("args", container.args)):
         for position, text in enumerate(texts):
-            names = [
-                name
-                for groups in (_BY_SHELL if is_shell else _BY_KUBELET).findall(text)
-                for name in ([groups] if isinstance(groups, str) else groups)
-                if name
-            ]
-            unset = [
-                name
-                for name in dict.fromkeys(names)
-                if name not in given
-                and (name in KUBEFLOW_VARIABLES or (not is_shell and not name.startswith(_OPERATOR)))
-            ]
+            unset = [name for name in _named(text, is_shell=is_shell) if name not in given]
             if not unset:
                 continue
             path = (*container.path, member, position)
-            listing = " and ".join(unset)
             if container.reads_more_variables:
                 yield undetermined(
                     job.manifest,
                     *path,
-                    found=f"{listing}, which a config map or secret may set",
+                    found=f"{' and '.join(unset)}, which a config map or secret may set",
                     allowed="variables that are set",
                 )
-                continue
-            reason = (
-                "which the operator sets only in a job with a Master replica"
-                if set(unset) & set(KUBEFLOW_VARIABLES)
-                else "which nothing sets"
-            )
-            effect = "expands to nothing" if is_shell else f"stays the text $({unset[0]})"
-            yield failed(
-                job.manifest,
-                *path,
-                found=f"{listing}, {reason}: it {effect}",
-                allowed="variables that are set",
-            )
+            else:
+                yield failed(
+                    job.manifest,
+                    *path,
+                    found=f"{' and '.join(unset)}, {_reason(job, unset)}: it "
+                    + ("expands to nothing" if is_shell else f"stays the text $({unset[0]})"),
+                    allowed="variables that are set",
+                )
+
+
+def _named(text: str, *, is_shell: bool) -> list[str]:
+    """Return the variables that a text names; of those in a shell only the operator's, as it has its own."""
+    if not is_shell:
+        found = _BY_KUBELET.findall(text)
+        return [name for name in dict.fromkeys(found) if not name.startswith(TORCHRUN_VARIABLE_PREFIX)]
+    assigned = set(_ASSIGNED.findall(text))
+    return [
+        name
+        for name in dict.fromkeys(_BY_SHELL.findall(text))
+        if name in KUBEFLOW_VARIABLES and name not in assigned
+    ]
+
+
+def _reason(job: TrainingJob, names: Sequence[str]) -> str:
+    if not set(names) & set(KUBEFLOW_VARIABLES):
+        return "which nothing sets"
+    if job.is_kubeflow:
+        return "which the operator sets only in a job with a Master replica"
+    return "which HyperPod's operator does not set"
 
 
 RULE = ManifestRule(
