@@ -37,12 +37,13 @@ UNSAFE_VARIABLES: Mapping[str, str] = MappingProxyType(_TABLE["unsafe"])
 
 
 def aborts_with_device_rdma(instance_type: InstanceType) -> bool:
-    """Whether :data:`DEVICE_RDMA` aborts processes on a type: EFA there has no RDMA read.
+    """Whether :data:`DEVICE_RDMA` aborts processes on a type: it has EFA, without RDMA read.
 
     Args:
         instance_type: Any type.
     """
-    return not instance_type.rdma_read
+    interfaces = instance_type.efa_interfaces.assuming(because="a flag too few does no harm")
+    return interfaces > 0 and not instance_type.rdma_read
 
 
 def collective_environment(

@@ -69,6 +69,7 @@ LEGAL = [
     variables(FI_PROVIDER="efa") | NO_RDMA,
     variables(FI_EFA_USE_DEVICE_RDMA="0") | NO_RDMA,
     variables(FI_PROVIDER="tcp") | NO_EFA,
+    variables(FI_EFA_USE_DEVICE_RDMA="1") | NO_EFA,
     variables(HYPERPOD_SIGNAL_COORDINATION="disabled"),
     HYPERPOD_ELASTIC | variables(HYPERPOD_SIGNAL_COORDINATION="distributed"),
     variables(HF_HOME="/fsx/hf", _A1="x"),
