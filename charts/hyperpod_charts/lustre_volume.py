@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from constructs import Construct
 
@@ -29,12 +30,16 @@ from hyperpod_model.catalog.names import (
 from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.faults import UNKNOWN, Fault
 
+_ANY_SIZE_GIB: Final = 1
+"""Kubernetes lets nobody change the size of a claim on such a volume, while the file system may grow."""
+
 
 class LustreVolume(Construct):
     """A file system that exists, as a volume and the one claim on it.
 
     Everything is an output of ``HyperPodStack`` or an attribute of ``LustreFileSystem``. Deleting the claim,
-    the volume or the namespace leaves the file system alone.
+    the volume or the namespace leaves the file system alone. Another file system needs another claim, since
+    a volume is of one file system for good. The claim asks for 1 GiB, which limits nobody.
 
     Attributes:
         volume: The volume, which belongs to the whole cluster.
@@ -98,7 +103,7 @@ class LustreVolume(Construct):
             "Claim",
             name=claim_name,
             namespace=namespace,
-            storage_gib=storage_capacity_gib,
+            storage_gib=_ANY_SIZE_GIB,
             storage_class_name=NO_STORAGE_CLASS,
             volume_name=volume_name,
         )

@@ -176,7 +176,16 @@ def test_volume_and_claim_name_each_other():
     assert claimed["spec"]["volumeName"] == bound["metadata"]["name"] == "training-fsx"
     assert bound["spec"]["claimRef"] == {"namespace": "training", "name": "fsx"}
     assert claimed["metadata"] == {"name": "fsx", "namespace": "training"}
-    assert claimed["spec"]["resources"]["requests"] == bound["spec"]["capacity"] == {"storage": "4800Gi"}
+
+
+def test_a_file_system_can_grow():
+    """Kubernetes refuses another size for the claim, and takes one for the volume."""
+    small, large = (
+        {found["kind"]: found for found in objects_of(lustre(storage_capacity_gib=size))}
+        for size in (1200, 4800)
+    )
+    assert small["PersistentVolumeClaim"] == large["PersistentVolumeClaim"]
+    assert large["PersistentVolume"]["spec"]["capacity"] == {"storage": "4800Gi"}
 
 
 def test_two_namespaces_share_a_file_system():
