@@ -9,7 +9,7 @@ from typing import Any, Final
 from hyperpod_model.catalog.labels import INSTANCE_TYPE
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests.containers import Container
-from hyperpod_policy.manifests.reading import is_deferred, items, mapping
+from hyperpod_policy.manifests.reading import is_deferred, items, mapping, scalar
 
 INSTANCE_TYPE_KEYS: Final = (INSTANCE_TYPE.key, "beta.kubernetes.io/instance-type")
 """The label of nodes, and its name before Kubernetes 1.17, which nodes still carry and AWS's samples use."""
@@ -96,7 +96,7 @@ class Pod:
         for key in keys:
             selector = mapping(self.spec.get("nodeSelector"))
             if key in selector:
-                return Selection((selector[key],), self.at("nodeSelector", key))
+                return Selection((scalar(selector[key]),), self.at("nodeSelector", key))
         terms: Any = self.spec
         for step in _TERMS:
             terms = mapping(terms).get(step)
@@ -111,7 +111,7 @@ class Pod:
             if not wanted:
                 return None
             position, values = wanted[0]
-            found += values if isinstance(values, list) else []
+            found += map(scalar, values if isinstance(values, list) else [])
             if path is None:
                 path = self.at(*_TERMS, number, "matchExpressions", position, "values")
         return None if path is None else Selection(tuple(found), path)

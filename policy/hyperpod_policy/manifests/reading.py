@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-_PLACEHOLDER: Final = re.compile(r"\$\{\w+\}|\$[A-Za-z_]\w*|\{\{.*?\}\}")
+_PLACEHOLDER: Final = re.compile(r"\$\{[\w:.]+\}|\$[A-Za-z_]\w*|\{\{.*?\}\}")
 _QUANTITY: Final = re.compile(
-    r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,3})?", re.ASCII
+    r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,2})?", re.ASCII
 )
 _MAX_DIGITS: Final = 60
 _BINARY: Final = {suffix: 1024**power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
@@ -90,6 +90,13 @@ def is_deferred(value: Any) -> bool:
         key = next(iter(value))
         return isinstance(key, str) and (key == "Ref" or key.startswith("Fn::"))
     return False
+
+
+def scalar(value: Any) -> Any:
+    """Return a value that can be looked up: what is no scalar as text, still deferred if it was."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return f"${{{next(iter(value))}}}" if is_deferred(value) else shown(value)
 
 
 def shown(value: Any) -> str:

@@ -48,7 +48,19 @@ def test_all_containers_of_the_pod_count(judge, kubeflow):
     assert "2000 GiB of memory on ml.p5.48xlarge" in judge(ID, kubeflow).failures[0].message
 
 
-@pytest.mark.parametrize("value", [..., "${TYPE}", "ml.p9.48xlarge"])
-def test_without_a_known_type_nothing_is_said(judge, kubeflow, value):
+def test_of_an_unknown_type_nothing_is_said(judge, kubeflow):
     set_resource(kubeflow, "memory", "9Ti")
-    assert judge(ID, put(kubeflow, SELECTOR, value)).verdicts == ()
+    assert judge(ID, put(kubeflow, SELECTOR, "ml.p9.48xlarge")).verdicts == ()
+
+
+@pytest.mark.parametrize("value", [..., "${TYPE}"])
+def test_what_fits_on_no_type_with_these_devices_is_told(judge, kubeflow, value):
+    put(kubeflow, SELECTOR, value)
+    assert judge(ID, kubeflow).verdicts == ()
+    set_resource(kubeflow, "cpu", "96")
+    (finding,) = judge(ID, kubeflow).findings
+    assert "96 CPUs on ml.p5.48xlarge, which fit only with two threads a core" in finding.message
+    set_resource(kubeflow, "vpc.amazonaws.com/efa", 1)
+    set_resource(kubeflow, "nvidia.com/gpu", 1)
+    set_resource(kubeflow, "memory", "10Gi")
+    assert judge(ID, kubeflow).verdicts == ()  # some types with one GPU have more cores

@@ -18,6 +18,7 @@ _IMAGE = re.compile(
 )
 _MAX_LENGTH = 1000
 _MOVING = frozenset({"latest", "main", "master", "nightly", "dev", "stable"})
+_ENDS_MOVING = re.compile(rf":({'|'.join(sorted(_MOVING))})$")
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -39,7 +40,8 @@ def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
 def _fault(image: Any) -> str | None:
     found = _IMAGE.fullmatch(image) if isinstance(image, str) and len(image) <= _MAX_LENGTH else None
     if found is None:
-        return "which is no image's name"
+        moving = _ENDS_MOVING.search(image) if isinstance(image, str) else None
+        return "which is no image's name" + (f", and whose tag {moving[1]} moves" if moving else "")
     registry = found["registry"]
     if registry is None or ("." not in registry and ":" not in registry and registry != "localhost"):
         return "without a registry, which means Docker Hub"

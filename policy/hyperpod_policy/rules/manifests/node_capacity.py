@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
-from hyperpod_model.catalog.pod_resources import pod_memory_gib, pod_vcpu
+from hyperpod_model.catalog.pod_resources import own_threads_per_core, pod_memory_gib, pod_vcpu
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.features import tiered_at
@@ -17,56 +18,56 @@ from hyperpod_policy.manifests.reading import GIB, mapping, quantity
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged, undetermined
 
-_THREADS = 2
-
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
     """Judge what each training job's pods ask for against the node of the type that they select."""
     for job in training_jobs(manifests):
         for pod, container in job.trainers():
             chosen = candidates(pod, container)
-            if chosen.is_chosen and chosen.types:
-                yield from judged(
-                    job.manifest, (*container.path, "resources"), _faults(job, pod, container, chosen.types)
-                )
+            found = [list(_faults(job, pod, container, each)) for each in chosen.types]
+            if not chosen.is_chosen:
+                # Where pods may land on several types, only what fits on none of them is a fault.
+                found = found[:1] if all(found) else []
+            if found:
+                path = (*container.path, "resources")
+                yield from judged(job.manifest, path, chain.from_iterable(found))
 
 
 def _faults(
-    job: TrainingJob, pod: Pod, container: Container, types: Sequence[InstanceType]
+    job: TrainingJob, pod: Pod, container: Container, found: InstanceType
 ) -> Iterator[ManifestVerdict]:
     least = TIERED_MEMORY_PERCENTAGE.value[0] if tiered_at(job) is not None else 0
     memory, vcpu = _requested(pod, "memory"), _requested(pod, "cpu")
     path = (*container.path, "resources", "requests")
-    for found in types:
-        left = pod_memory_gib(found, tiered_percentage=least)
-        if memory > left * GIB:
-            beside = f" beside the {least} % or more of tiered checkpoints" if least else ""
-            yield failed(
-                job.manifest,
-                *path,
-                "memory",
-                found=f"{float(memory / GIB):.0f} GiB of memory on {found.name} of {found.memory_gib:g} GiB",
-                allowed=f"{left} GiB at most, which the system leaves{beside}",
-            )
-        most = pod_vcpu(found, threads_per_core=_THREADS)
-        single = pod_vcpu(found, threads_per_core=1)
-        if vcpu > most:
-            yield failed(
-                job.manifest,
-                *path,
-                "cpu",
-                found=f"{float(vcpu):g} CPUs on {found.name} of {found.vcpu}",
-                allowed=f"{most} at most, which the system leaves",
-            )
-        elif vcpu > single:
-            yield undetermined(
-                job.manifest,
-                *path,
-                "cpu",
-                found=f"{float(vcpu):g} CPUs on {found.name}, which fit only with two threads a core",
-                allowed=f"{single} where the instance group has ThreadsPerCore 1, else {most}",
-                fix=f"ask for {single} CPUs at most, or check the job against its cluster",
-            )
+    left = pod_memory_gib(found, tiered_percentage=least)
+    if memory > left * GIB:
+        beside = f" beside the {least} % or more of tiered checkpoints" if least else ""
+        yield failed(
+            job.manifest,
+            *path,
+            "memory",
+            found=f"{float(memory / GIB):.0f} GiB of memory on {found.name} of {found.memory_gib:g} GiB",
+            allowed=f"{left} GiB at most, which the system leaves{beside}",
+        )
+    most = pod_vcpu(found, threads_per_core=own_threads_per_core(found))
+    single = pod_vcpu(found, threads_per_core=1)
+    if vcpu > most:
+        yield failed(
+            job.manifest,
+            *path,
+            "cpu",
+            found=f"{float(vcpu):g} CPUs on {found.name} of {found.vcpu}",
+            allowed=f"{most} at most, which the system leaves",
+        )
+    elif vcpu > single:
+        yield undetermined(
+            job.manifest,
+            *path,
+            "cpu",
+            found=f"{float(vcpu):g} CPUs on {found.name}, which fit only with two threads a core",
+            allowed=f"{single} where the instance group has ThreadsPerCore 1, else {most}",
+            fix=f"ask for {single} CPUs at most, or check the job against its cluster",
+        )
 
 
 def _requested(pod: Pod, resource: str) -> Fraction:

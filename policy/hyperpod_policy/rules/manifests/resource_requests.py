@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
@@ -27,7 +28,7 @@ def _faults(manifest: Manifest, container: Container) -> Iterator[ManifestVerdic
     path = (*container.path, "resources")
     readable = True
     for kind, amounts in (("requests", requests), ("limits", limits)):
-        for name, written in amounts.items():
+        for name, written in _named(amounts):
             amount = quantity(written)
             allowed = "a whole number" if _is_whole(name) else "a quantity such as 512Gi or 1500m"
             if is_deferred(written):
@@ -44,7 +45,7 @@ def _compared(manifest: Manifest, container: Container) -> Iterator[ManifestVerd
     resources = mapping(container.body.get("resources"))
     limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
     path = (*container.path, "resources", "requests")
-    for name, written in requests.items():
+    for name, written in _named(requests):
         asked, limit = quantity(written), quantity(limits.get(name))
         if limit is None and (_is_whole(name) or name.startswith(_HUGE_PAGES)):
             yield failed(
@@ -72,7 +73,7 @@ def _compared(manifest: Manifest, container: Container) -> Iterator[ManifestVerd
                 found=f"{name} {shown(written)} requested",
                 allowed=f"no more than the limit {shown(limits[name])}",
             )
-    names = {*limits, *requests}
+    names = {name for amounts in (limits, requests) for name, _ in _named(amounts)}
     if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
         yield failed(
             manifest,
@@ -80,6 +81,10 @@ def _compared(manifest: Manifest, container: Container) -> Iterator[ManifestVerd
             found="huge pages without CPU or memory",
             allowed="CPU or memory beside huge pages",
         )
+
+
+def _named(amounts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from ((name, written) for name, written in amounts.items() if isinstance(name, str))
 
 
 def _is_whole(name: str) -> bool:
