@@ -8,7 +8,7 @@ from hyperpod_model.job_spec.checkpointless import CheckpointlessTrainingSpec
 from hyperpod_model.job_spec.elastic import ElasticSpec
 from hyperpod_model.job_spec.job import JobSpec
 from hyperpod_model.job_spec.launch import Launch
-from hyperpod_model.job_spec.loading import LoadedJob, load_job, read_job
+from hyperpod_model.job_spec.loading import LoadedJob, load_job, parse_job, read_job
 from hyperpod_model.job_spec.log_monitoring import LogMonitoringSpec
 from hyperpod_model.job_spec.on_cluster import check_job_on_cluster, node_setup_on
 from hyperpod_model.job_spec.persistent_volume_claim import PersistentVolumeClaimSpec
@@ -37,5 +37,6 @@ __all__ = [
     "check_job_on_cluster",
     "load_job",
     "node_setup_on",
+    "parse_job",
     "read_job",
 ]

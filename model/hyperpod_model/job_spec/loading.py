@@ -23,10 +23,12 @@ class LoadedJob(NamedTuple):
     Attributes:
         spec: The specification.
         findings: Warnings of what is probably not meant, each with its line.
+        document: The file, which knows the line of each field.
     """
 
     spec: JobSpec
     findings: tuple[Fault, ...]
+    document: YamlDocument
 
 
 def load_job(path: str | PathLike[str]) -> JobSpec:
@@ -50,13 +52,25 @@ def read_job(path: str | PathLike[str]) -> LoadedJob:
     Raises:
         InvalidInputError: With all faults of the file, each with its path and line.
     """
-    file = Path(path)
-    document = YamlDocument(_content(file), subject=_SUBJECT)
+    return parse_job(_content(Path(path)), name=str(path))
+
+
+def parse_job(content: bytes, *, name: str) -> LoadedJob:
+    """Read a job from the content of a file.
+
+    Args:
+        content: YAML or JSON.
+        name: What messages call the file.
+
+    Raises:
+        InvalidInputError: With all faults of the content, each with its path and line.
+    """
+    document = YamlDocument(content, subject=_SUBJECT)
     faults = list(document.faults)
     data = document.data
     if data is None and not faults:
         faults.append(
-            Fault((), f"{file} is empty; describe a job, at least name, image, instance_type, script")
+            Fault((), f"{name} is empty; describe a job, at least name, image, instance_type, script")
         )
     elif data is not None and not isinstance(data, Mapping):
         faults.append(Fault((), "must be a mapping of fields at the top, such as 'name: llama-ddp'", line=1))
@@ -78,7 +92,7 @@ def read_job(path: str | PathLike[str]) -> LoadedJob:
     warnings = refuse(sorted(faults, key=lambda fault: 0 if fault.line is None else fault.line))
     if spec is None:
         raise InvalidInputError(faults)
-    return LoadedJob(spec, warnings)
+    return LoadedJob(spec, warnings, document)
 
 
 def _read(data: Mapping[str, Any], document: YamlDocument) -> tuple[list[Fault], JobSpec | None]:

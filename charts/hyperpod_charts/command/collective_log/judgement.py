@@ -51,8 +51,8 @@ def transports(seen: Observation) -> dict[str, tuple[str, ...]]:
         seen: What the log says.
 
     Returns:
-        By pod or host: ``EFA``, ``TCP``, ``libfabric over ...``, or another network by NCCL's name. Nodes that
-        do not tell are left out.
+        By pod or host: ``EFA``, ``TCP``, ``libfabric over ...``, or another network by NCCL's name. Nodes
+        that do not tell are left out.
     """
     found = {name: tuple(sorted(_transports(node, seen))) for name, node in seen.nodes.items()}
     return {name: words for name, words in found.items() if words}
@@ -65,14 +65,12 @@ def judge(seen: Observation, expected: Expectation) -> tuple[LogFinding, ...]:
         seen: What it says.
         expected: What it should say.
     """
-    return tuple(
-        [
-            *_known_errors(seen),
-            *_not_efa(seen, expected),
-            *_interfaces(seen, expected),
-            *_gpu_direct(seen, expected),
-            *_silent_nodes(seen),
-        ]
+    return (
+        *_known_errors(seen),
+        *_not_efa(seen, expected),
+        *_interfaces(seen, expected),
+        *_gpu_direct(seen, expected),
+        *_silent_nodes(seen),
     )
 
 
@@ -99,7 +97,9 @@ def _named(network: str, provider: str | None) -> str:
 
 
 def _known_errors(seen: Observation) -> Iterator[LogFinding]:
-    for error, found in sorted(seen.errors.items(), key=lambda entry: (entry[1].first.file, entry[1].first.number)):
+    for error, found in sorted(
+        seen.errors.items(), key=lambda entry: (entry[1].first.file, entry[1].first.number)
+    ):
         where = f" on {_listed(sorted(found.nodes))}" if found.nodes else ""
         times = f", {found.count} times" if found.count > 1 else ""
         yield LogFinding(
@@ -116,8 +116,8 @@ def _not_efa(seen: Observation, expected: Expectation) -> Iterator[LogFinding]:
     fix = (
         f"{expected.instance_type} has no EFA; take a type that has"
         if expected.interfaces == 0
-        else "mend what is said above, if anything; else see that the pods request vpc.amazonaws.com/efa and that "
-        "NCCL_NET and FI_PROVIDER are not set to anything else"
+        else "mend what is said above, if anything; else see that the pods request vpc.amazonaws.com/efa and "
+        "that NCCL_NET and FI_PROVIDER are not set to anything else"
     )
     for word, nodes in slow.items():
         yield LogFinding("not-efa", "error", f"{_listed(nodes)} must use EFA, got {word}", fix)
@@ -131,7 +131,9 @@ def _interfaces(seen: Observation, expected: Expectation) -> Iterator[LogFinding
         if node.interfaces is not None and node.interfaces != expected.interfaces:
             wrong.setdefault(node.interfaces, []).append(name)
     for count, nodes in sorted(wrong.items()):
-        message = f"{_listed(nodes)} must find {expected.interfaces} interfaces, as {expected.because}, got {count}"
+        message = (
+            f"{_listed(nodes)} must find {expected.interfaces} interfaces, as {expected.because}, got {count}"
+        )
         miscount = MISCOUNTED_INTERFACES.get(expected.instance_type or "")
         if miscount is not None and miscount.value[0] == count:
             yield LogFinding("interfaces", "error", message, miscount.value[1], source=miscount.source)
@@ -140,9 +142,9 @@ def _interfaces(seen: Observation, expected: Expectation) -> Iterator[LogFinding
             "interfaces",
             "error",
             message,
-            "request all of them as vpc.amazonaws.com/efa; if pods are to have fewer, say how many with --interfaces"
+            "request all of them as vpc.amazonaws.com/efa; if pods are to have fewer, say so with --interfaces"
             if count < expected.interfaces
-            else "see that the EFA device plugin on the node is current, and that the instance type is the one meant",
+            else "see that the node's EFA device plugin is current, and that this instance type is the one meant",
         )
 
 
@@ -160,7 +162,8 @@ def _gpu_direct(seen: Observation, expected: Expectation) -> Iterator[LogFinding
         yield LogFinding(
             "gpu-direct",
             "error",
-            f"{nodes} must use GPUDirect RDMA on all connections, as {expected.instance_type} has it, got some without",
+            f"{nodes} must use GPUDirect RDMA on all connections, as {expected.instance_type} can, got some "
+            "without",
             "install libfabric and aws-ofi-nccl by one EFA installer; leave NCCL_NET_GDR_LEVEL out",
             source=GPU_DIRECT_REQUIRED.source,
         )
