@@ -87,8 +87,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         with open(path, "rb") as stream:
             yield stream
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 

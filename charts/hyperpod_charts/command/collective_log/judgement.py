@@ -21,6 +21,12 @@ EFA: Final = "EFA"
 TCP: Final = "TCP"
 
 _NAMED: Final = 3
+_FEWER: Final = (
+    "request all of them as vpc.amazonaws.com/efa; if pods are to have fewer, say how many with --interfaces"
+)
+_MORE: Final = (
+    "see that the node's EFA device plugin is current, and that this instance type is the one meant"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +144,7 @@ def _interfaces(seen: Observation, expected: Expectation) -> Iterator[LogFinding
         if miscount is not None and miscount.value[0] == count:
             yield LogFinding("interfaces", "error", message, miscount.value[1], source=miscount.source)
             continue
-        yield LogFinding(
-            "interfaces",
-            "error",
-            message,
-            "request all of them as vpc.amazonaws.com/efa; if pods are to have fewer, say so with --interfaces"
-            if count < expected.interfaces
-            else "see that the node's EFA device plugin is current, and that this instance type is the one meant",
-        )
+        yield LogFinding("interfaces", "error", message, _FEWER if count < expected.interfaces else _MORE)
 
 
 def _gpu_direct(seen: Observation, expected: Expectation) -> Iterator[LogFinding]:
