@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY
+from hyperpod_model.catalog.jobs import TEAM_NAMESPACE_PREFIX
 from hyperpod_model.checks.checkpointless import check_checkpointless
 from hyperpod_model.checks.kubernetes import (
     check_add_on_versions,
@@ -294,6 +295,7 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
         return
     found = check_training_pods(namespace=pods.namespace, service_account=pods.service_account)
     yield from _below(("training_pods",), found)
+    yield from _check_platform(pods, spec.eks)
     if not known(pods.identity, pods.issuer, spec.eks) or not known(spec.eks.cluster_arn):
         return
     path: FaultPath = ("training_pods", "issuer")
@@ -308,6 +310,25 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
             path,
             "is required for identity 'irsa' with eks.cluster_arn; `aws eks describe-cluster` says it at "
             "identity.oidc.issuer",
+        )
+
+
+def _check_platform(pods: Any, eks: EksSpec) -> Iterator[Fault]:
+    if pods.apply_platform_chart is not True:
+        return
+    path: FaultPath = ("training_pods", "apply_platform_chart")
+    if known(eks) and known(eks.cluster_arn) and eks.is_existing:
+        yield Fault(
+            path,
+            "is for the EKS cluster that the stack makes, and eks.cluster_arn names an existing one, where "
+            "the namespace may be in use; apply the PlatformChart of hyperpod_charts yourself",
+        )
+    namespace = pods.namespace
+    if isinstance(namespace, str) and namespace.startswith(TEAM_NAMESPACE_PREFIX):
+        yield Fault(
+            path,
+            f"goes not with namespace {namespace!r}, which task governance makes for its team later; apply "
+            "the PlatformChart of hyperpod_charts after it",
         )
 
 

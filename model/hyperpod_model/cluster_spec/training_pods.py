@@ -40,6 +40,14 @@ class TrainingPodsSpec(SpecModel):
             "cluster. By default 'pod-identity'."
         ),
     )
+    apply_platform_chart: bool = Field(
+        default=False,
+        description=(
+            "Whether the stack applies what jobs need to the EKS cluster that it makes: namespace, service "
+            "account, a network policy, and the claim fsx on the file system. Not for hyperpod-ns-<team>, "
+            "which task governance makes. By default false: render it with hyperpod_charts, or write it."
+        ),
+    )
     issuer: str | None = Field(
         default=None,
         description=(
