@@ -179,7 +179,14 @@ def checkpointless_job() -> Body:
     spec, container = pod_spec(body), container_of(body)
     spec["hostNetwork"] = True
     spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    spec["securityContext"] = {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "20000 65535"}]}
+    spec["initContainers"] = [
+        {
+            "name": "ports",
+            "image": container["image"],
+            "command": ["sysctl", "-w", "net.ipv4.ip_local_port_range=20000 65535"],
+            "securityContext": {"privileged": True},
+        }
+    ]
     container["command"].append("--inprocess-restart")
     container["ports"] = [{"containerPort": port} for port in (8080, *range(9000, 9006))]
     return body

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
 
 from hyperpod_model.catalog.jobs import IN_PROCESS_RESTART_FLAG, TIERED_ENDPOINT, TIERED_PACKAGE
 from hyperpod_model.catalog.manifest_vocabulary import CHECKPOINTLESS_PREFIX, TIERED_LOG_DIRECTORY
 from hyperpod_model.faults import FaultPath
+from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.reading import items, mapping
 from hyperpod_policy.manifests.training_jobs import TrainingJob
 
@@ -27,6 +29,7 @@ _LOG_DIRECTORIES: Final = tuple(
     ).values()
 )
 _DURABLE: Final = re.compile(r"s3[^=\s]*(interval|every|freq)|(durable)[^=\s]*(interval|every|freq|steps)")
+_SET_PARAMETERS: Final = "sysctl"
 _BUCKET: Final = "s3://"
 
 
@@ -49,6 +52,14 @@ def tiered_at(job: TrainingJob) -> FaultPath | None:
 def checkpointless_at(job: TrainingJob) -> FaultPath | None:
     """Return the path of what shows that a job recovers without checkpoints; ``None`` if nothing does."""
     return job.says(IN_PROCESS_RESTART_FLAG, CHECKPOINTLESS_PREFIX.lower())
+
+
+def kernel_parameters(container: Container) -> tuple[str, ...]:
+    """Return the settings, such as ``a.b=1``, of a container that only sets kernel parameters."""
+    words = container.words
+    if not words or PurePosixPath(words[0]).name != _SET_PARAMETERS:
+        return ()
+    return tuple(word for word in words[1:] if "=" in word)
 
 
 def durable_interval(job: TrainingJob) -> tuple[FaultPath, str] | None:

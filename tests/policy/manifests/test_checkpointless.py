@@ -11,11 +11,15 @@ ID = "CheckpointlessJob"
     [
         ("pod:hostNetwork", ..., "a network of its own; expected: hostNetwork true"),
         (
-            "pod:securityContext",
-            ...,
-            'no net.ipv4.ip_local_port_range; expected: net.ipv4.ip_local_port_range "20000',
+            "pod:initContainers/0/command/2",
+            "net.ipv4.ip_local_port_range=1024 65535",
+            "net.ipv4.ip_local_port_range 1024 65535; expected: an init container that runs sysctl -w",
         ),
-        ("pod:securityContext/sysctls/0/value", "1024 65535", "net.ipv4.ip_local_port_range 1024 65535"),
+        (
+            "pod:securityContext",
+            {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "20000 65535"}]},
+            "in a pod in the host's network, which is refused for it",
+        ),
         ("container:ports", [{"containerPort": 8080}], "no containerPort 9000, 9001, 9002, 9003, 9004, 9005"),
         ("replicas:replicas", 1, "1 pod; expected: 2 or more"),
     ],
@@ -48,8 +52,16 @@ def test_kubeflow_cannot_do_it(judge, kubeflow):
 
 
 def test_spaces_within_the_range_of_ports_do_not_matter(judge):
-    body = put(checkpointless_job(), "pod:securityContext/sysctls/0/value", "20000\t65535")
+    body = put(
+        checkpointless_job(), "pod:initContainers/0/command/2", "net.ipv4.ip_local_port_range=20000\t65535"
+    )
     assert judge(ID, body).outcome(ID) == "pass"
+
+
+def test_nodes_may_have_the_range_themselves(judge):
+    (finding,) = judge(ID, put(checkpointless_job(), "pod:initContainers", ...)).failures
+    assert finding.severity == "warning"
+    assert "nothing that sets net.ipv4.ip_local_port_range" in finding.message
 
 
 def test_a_variable_from_elsewhere_is_not_missed(judge):

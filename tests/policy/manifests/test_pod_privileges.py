@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from job_manifests import put
+from job_manifests import checkpointless_job, put
 
 ID = "PodPrivileges"
 CONTEXT = "container:securityContext"
@@ -42,3 +42,12 @@ def test_what_efa_needs_complies(judge, kubeflow, context):
 def test_init_containers_count(judge, hyperpod):
     put(hyperpod, "pod:initContainers", [{"name": "a", "securityContext": {"privileged": True}}])
     assert judge(ID, hyperpod).outcome(ID) == "fail"
+
+
+def test_one_that_sets_kernel_parameters_for_checkpointless_training_may_have_them(judge, hyperpod):
+    body = checkpointless_job()
+    assert judge(ID, body).outcome(ID) == "pass"
+    put(hyperpod, "pod:initContainers", body["spec"]["replicaSpecs"][0]["template"]["spec"]["initContainers"])
+    assert judge(ID, hyperpod).outcome(ID) == "fail"
+    put(body, "pod:initContainers/0/command", ["sh", "-c", "sysctl -w a=1; cat /etc/shadow"])
+    assert judge(ID, body).outcome(ID) == "fail"

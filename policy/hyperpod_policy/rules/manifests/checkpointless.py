@@ -9,7 +9,7 @@ from hyperpod_model.catalog.ports import CHECKPOINTLESS
 from hyperpod_model.catalog.versions import MIN_CHECKPOINTLESS_NODES
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
-from hyperpod_policy.manifests.features import checkpointless_at
+from hyperpod_policy.manifests.features import checkpointless_at, kernel_parameters
 from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.reading import items, listed, mapping
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
@@ -80,18 +80,34 @@ def _of_pod(job: TrainingJob, pod: Pod, container: Container) -> Iterator[Manife
             found=f"no containerPort {listed(missing)}",
             allowed=listed(CHECKPOINTLESS),
         )
+    yield from _of_ports(job, pod)
+
+
+def _of_ports(job: TrainingJob, pod: Pod) -> Iterator[ManifestVerdict]:
+    """Judge the kernel parameter that leaves enough local ports."""
     name, value = PORT_RANGE_SYSCTL
-    path = pod.at("securityContext", "sysctls")
-    settings = {
-        str(entry.get("name")): " ".join(str(entry.get("value")).split())
-        for _, entry in items(mapping(pod.spec.get("securityContext")).get("sysctls"))
-    }
-    if settings.get(name) != value:
+    for position, entry in items(mapping(pod.spec.get("securityContext")).get("sysctls")):
+        if entry.get("name") == name and pod.flag("hostNetwork"):
+            yield failed(
+                job.manifest,
+                *pod.at("securityContext", "sysctls", position),
+                found=f"{name} in a pod in the host's network, which is refused for it",
+                allowed=f"an init container that runs sysctl -w {name}={value!r}",
+            )
+            return
+    said = [
+        " ".join(word.partition("=")[2].split())
+        for container in pod.containers(init=True)
+        for word in kernel_parameters(container)
+        if word.startswith(f"{name}=")
+    ]
+    if said != [value]:
         yield failed(
             job.manifest,
-            *path,
-            found=f"{name} {settings[name]}" if name in settings else f"no {name}",
-            allowed=f'{name} "{value}"',
+            *pod.at("initContainers"),
+            found=f"{name} {said[0]}" if said else f"nothing that sets {name}",
+            allowed=f"an init container that runs sysctl -w {name}={value!r}, or nodes that have it",
+            severity="error" if said else "warning",
         )
 
 

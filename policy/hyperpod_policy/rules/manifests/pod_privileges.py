@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
+from hyperpod_policy.manifests.features import checkpointless_at, kernel_parameters
 from hyperpod_policy.manifests.reading import mapping
 from hyperpod_policy.manifests.training_jobs import training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged
@@ -22,9 +23,16 @@ _HARMLESS = "IPC_LOCK"
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
-    """Judge the security context of each container of a training job."""
+    """Judge the security context of each container of a training job.
+
+    One that sets the kernel parameters of checkpointless training has no other way to do so in the host's
+    network.
+    """
     for job in training_jobs(manifests):
+        sets_parameters = checkpointless_at(job) is not None
         for _, container in job.containers(init=True):
+            if sets_parameters and kernel_parameters(container):
+                continue
             yield from judged(
                 job.manifest, (*container.path, "securityContext"), _faults(job.manifest, container)
             )
