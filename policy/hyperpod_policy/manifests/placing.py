@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from hyperpod_model.catalog.instances import InstanceType, accelerated_instance_types, instance_types
 from hyperpod_model.catalog.labels import EFA_RESOURCE
@@ -12,7 +13,8 @@ from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.pods import Pod
 
-_READ: str = "a pod is judged by the count that device plug-ins report today, doubts included"
+_PREFIX: Final = "ml."
+_READ: Final = "a pod is judged by the count that device plug-ins report today, doubts included"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class Candidates:
     """Instance types that a pod may run on.
 
     Attributes:
-        types: Each of them, as the catalog knows it.
+        types: Each of them, as the catalog knows it; none if the pod names one that it does not know.
         is_chosen: Whether the pod names them; else they are those with what it asks for.
         path: Where it names them, or where it would.
     """
@@ -46,14 +48,21 @@ def candidates(pod: Pod, container: Container) -> Candidates:
     """
     chosen = pod.instance_types()
     if chosen is not None:
-        known = tuple(instance_types()[name] for name in chosen.values if name in instance_types())
-        return Candidates(known if len(known) == len(chosen.values) else (), True, chosen.path)
+        known = [_named(name) for name in chosen.values]
+        found = tuple(each for each in known if each is not None)
+        return Candidates(found if len(found) == len(known) else (), True, chosen.path)
     return Candidates(tuple(_able(container)), False, pod.at("nodeSelector"))
 
 
 def efa_interfaces(instance_type: InstanceType) -> int:
     """Return how many EFA interfaces pods on a type can ask for."""
     return instance_type.efa_interfaces.assuming(because=_READ)
+
+
+def _named(name: object) -> InstanceType | None:
+    """Return a type by its name, also without the prefix: that it lacks is for one rule to say."""
+    types = instance_types()
+    return types.get(str(name)) or types.get(f"{_PREFIX}{name}")
 
 
 def _able(container: Container) -> Iterator[InstanceType]:

@@ -50,16 +50,29 @@ def test_a_part_of_a_node_takes_its_share(judge, kubeflow, gpus, efa, outcome):
     assert judge(ID, kubeflow).outcome(ID) == outcome
 
 
-def test_without_a_type_no_efa_is_undetermined(judge, kubeflow):
-    put(kubeflow, SELECTOR, ...)
-    assert judge(ID, kubeflow).outcome(ID) == "pass"
-    set_resource(kubeflow, EFA, None)
-    assert judge(ID, kubeflow).outcome(ID) == "undetermined"
+@pytest.mark.parametrize("value", [..., "${TYPE}"])
+def test_without_a_type_it_depends_on_what_the_pod_asks_for(judge, kubeflow, value):
+    put(kubeflow, SELECTOR, value)
+    assert judge(ID, kubeflow).outcome(ID) == "pass"  # every type with 32 interfaces has no more
+    for efa in (None, 1, 16):
+        set_resource(kubeflow, EFA, efa)
+        assert judge(ID, kubeflow).outcome(ID) == "undetermined"
+
+
+def test_a_type_without_its_prefix_is_known_all_the_same(judge, kubeflow):
+    set_resource(kubeflow, EFA, 1)
+    assert (
+        "1 of the 32 EFA interfaces" in judge(ID, put(kubeflow, SELECTOR, "p5.48xlarge")).failures[0].message
+    )
+
+
+def test_of_an_unknown_type_nobody_can_tell(judge, kubeflow):
+    assert judge(ID, put(kubeflow, SELECTOR, "ml.p9.48xlarge")).outcome(ID) == "undetermined"
 
 
 def test_a_count_that_is_filled_in_later_is_left_to_the_rule_on_resources(judge, kubeflow):
     set_resource(kubeflow, EFA, "${EFA}")
-    assert judge(ID, kubeflow).outcome(ID) == "pass"
+    assert judge(ID, kubeflow).verdicts == ()
 
 
 def test_pods_without_accelerators_and_efa_are_left_alone(judge, kubeflow):

@@ -8,7 +8,6 @@ from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.placing import candidates
-from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.reading import listed
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged
@@ -20,16 +19,18 @@ def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
     """Judge the accelerators that each training job's pods ask for."""
     for job in training_jobs(manifests):
         for pod, container in job.trainers():
-            yield from judged(job.manifest, (*container.path, "resources"), _faults(job, pod, container))
+            chosen = candidates(pod, container)
+            if chosen.is_chosen and chosen.types:
+                path = (*container.path, "resources")
+                yield from judged(job.manifest, path, _faults(job, container, chosen.types))
 
 
-def _faults(job: TrainingJob, pod: Pod, container: Container) -> Iterator[ManifestVerdict]:
+def _faults(
+    job: TrainingJob, container: Container, types: Sequence[InstanceType]
+) -> Iterator[ManifestVerdict]:
     path = (*container.path, "resources", "limits")
     asked = container.accelerators()
-    chosen = candidates(pod, container)
-    if not chosen.is_chosen:
-        return
-    for found in chosen.types:
+    for found in types:
         accelerator = found.accelerator
         if accelerator is None:
             if asked:

@@ -4,43 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.catalog.labels import EFA_RESOURCE
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.placing import candidates, efa_interfaces
-from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
-from hyperpod_policy.manifests.verdicts import failed, judged, undetermined
+from hyperpod_policy.manifests.verdicts import failed, judged, passed, undetermined
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
     """Judge the EFA interfaces that each training job's pods ask for."""
     for job in training_jobs(manifests):
         for pod, container in job.trainers():
-            if container.accelerators() or EFA_RESOURCE in container.resources():
-                yield from judged(job.manifest, (*container.path, "resources"), _faults(job, pod, container))
-
-
-def _faults(job: TrainingJob, pod: Pod, container: Container) -> Iterator[ManifestVerdict]:
-    path = (*container.path, "resources", "limits", EFA_RESOURCE)
-    asked = container.amount(EFA_RESOURCE)
-    if asked is None:
-        return
-    chosen = candidates(pod, container)
-    if not chosen.is_chosen:
-        if asked == 0 and job.is_distributed:
-            yield undetermined(
-                job.manifest,
-                *path,
-                found=f"no {EFA_RESOURCE}, for a node of any type",
-                allowed="every EFA interface of the type, where it has some",
-                fix="select the instance type and ask for all of its interfaces",
-            )
-        return
-    for found in chosen.types:
-        yield from _on_type(job, container, found, asked)
+            asked = container.amount(EFA_RESOURCE)
+            if asked is None or not (container.accelerators() or EFA_RESOURCE in container.resources()):
+                continue
+            chosen = candidates(pod, container)
+            faults = [list(_on_type(job, container, found, asked)) for found in chosen.types]
+            path = (*container.path, "resources")
+            if chosen.is_chosen and chosen.types:
+                yield from judged(job.manifest, path, chain.from_iterable(faults))
+            elif chosen.types and not any(faults):
+                yield passed(job.manifest, *path)
+            elif job.is_distributed:
+                yield undetermined(
+                    job.manifest,
+                    *path,
+                    "limits",
+                    EFA_RESOURCE,
+                    found=f"{asked if asked else 'no'} {EFA_RESOURCE} for a node of an unknown type",
+                    allowed="every EFA interface of the type, where it has some",
+                    fix="select the instance type and ask for all of its interfaces",
+                )
 
 
 def _on_type(
