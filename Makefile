@@ -28,7 +28,7 @@ help:
 	@echo 'make demo       synthesize a Slurm and an EKS cluster into $(DEMO), without an AWS account'
 	@echo '                (one of your own: make demo CLUSTER=path/to/cluster.yaml)'
 	@echo 'make test       run the tests'
-	@echo 'make lint       check style, types, scripts and the contents of the wheel'
+	@echo 'make lint       check style, types, scripts, Dockerfiles and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
 	@echo 'make distclean  remove .venv and node_modules as well'
@@ -91,6 +91,7 @@ lint: wheel
 	@MYPYPATH=benchmarks $(BIN)/mypy --no-error-summary app.py examples benchmarks docs
 	@MYPYPATH=tests/local_aws $(BIN)/mypy --no-error-summary --package aws_double
 	@$(BIN)/check-wheel-contents build/wheel
+	@$(BIN)/hadolint examples/images/*/Dockerfile
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources --source-path=SCRIPTDIR
 
