@@ -60,7 +60,7 @@ def transports(seen: Observation) -> dict[str, tuple[str, ...]]:
         By pod or host: ``EFA``, ``TCP``, ``libfabric over ...``, or another network by NCCL's name. Nodes
         that do not tell are left out.
     """
-    found = {name: tuple(sorted(_transports(node, seen))) for name, node in seen.nodes.items()}
+    found = {name: tuple(sorted(set(_transports(node, seen)))) for name, node in seen.nodes.items()}
     return {name: words for name, words in found.items() if words}
 
 

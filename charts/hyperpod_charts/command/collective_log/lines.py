@@ -13,8 +13,9 @@ MAX_LINE_BYTES: Final = 64 * 1024
 
 _COLOURS: Final = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _MARK: Final = re.compile(rb"\b(NCCL|CCOM) (INFO|WARN|TRACE|ABORT|VERSION) ")
-_SOURCE: Final = re.compile(rb"(?:(?<![\w.:-])([A-Za-z0-9][\w.-]*):)?(\d+):(\d+) \[(\d+)\]")
+_SOURCE: Final = re.compile(rb"(?:(?<![\w.-])([A-Za-z0-9][\w.-]*):)?(\d+):(\d+) \[(\d+)\]")
 _POD: Final = re.compile(rb"^\[pod/([^/\]]+)/[^\]]+\]")
+_END_OF_JSON_TEXT: Final = re.compile(rb'(?:\\[rn])*(?<!\\)".*')
 _VERSION: Final = re.compile(rb"\bNCCL version (\S+)")
 _WORDS: Final[dict[bytes, LogError]] = {words.encode(): error for error in ERRORS for words in error.says}
 _ERROR: Final = re.compile(b"|".join(map(re.escape, _WORDS)))
@@ -91,9 +92,15 @@ def _line(
         device=None if source is None else int(source[4]),
         library=None if mark is None else _text(mark[1]),
         level="" if mark is None else _text(mark[2]),
-        text=_text(plain if mark is None else plain[mark.end() :]),
+        text=_said(plain, 0 if mark is None else mark.end()),
         error=error,
     )
+
+
+def _said(plain: bytes, start: int) -> str:
+    said = plain[start:]
+    # A container runtime's or a collector's own form: the line is a text in a JSON object.
+    return _text(_END_OF_JSON_TEXT.sub(b"", said, count=1) if plain.startswith(b"{") else said)
 
 
 def _text(content: bytes) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hyperpod_charts.command.collective_log.lines import LogLine
-from hyperpod_model.catalog.collective_logs import LogError
+from hyperpod_model.catalog.collective_logs import EFA_NETWORKS, LogError
 
 _NETWORK: Final = re.compile(r"^Using network (.+)$|^Assigned NET plugin (.+) to comm$")
 _PROVIDER: Final = re.compile(
@@ -21,7 +21,7 @@ _PROTOCOL: Final = re.compile(r"^NET/OFI Using transport protocol (\S+)")
 _PLATFORM: Final = re.compile(r"^NET/OFI Running on (\S+) platform")
 _NCCL: Final = re.compile(r"\bNCCL version (\S+)")
 _CHANNEL: Final = re.compile(r" via NET/(.+?)/(\d+)(?:\(\d+\))?((?:/\w+|\(\w+\))*)")
-_GPU_DIRECT: Final = re.compile(r"^NET/.+? : GPU Direct RDMA (Enabled|Disabled)\b")
+_GPU_DIRECT: Final = re.compile(r"^NET/(.+?) : GPU Direct RDMA (Enabled|Disabled)\b")
 _CONNECTED: Final = re.compile(r"^Connected (?:all (rings|trees)|(NVLS tree))")
 _CHOSEN: Final = re.compile(r"\bBytes -> Algo ([A-Za-z]+) proto \w+")
 _RANKS: Final = re.compile(r"\brank \d+ nranks (\d+)\b")
@@ -83,7 +83,7 @@ class Observation:
         libraries: ``NCCL`` or ``CCOM``, those that wrote lines.
         connected: What was connected: ``rings``, ``trees``, ``NVLS tree``.
         chosen: Algorithms that NCCL chose, in lower case, with how often.
-        gpu_direct_said: Answers per interface, with how often.
+        gpu_direct_said: Answers for interfaces of libfabric, with how often.
         ranks: Ranks of the largest communicator; 0 where none told.
         errors: Known errors.
         warnings: The first of NCCL's warnings that are no known error.
@@ -171,7 +171,7 @@ def _note_job(seen: Observation, text: str) -> None:
         seen.connected.add(found[1] or found[2])
     if found := _CHOSEN.search(text):
         seen.chosen[found[1].lower()] += 1
-    if found := _GPU_DIRECT.search(text):
-        seen.gpu_direct_said[found[1]] += 1
+    if (found := _GPU_DIRECT.search(text)) and found[1] in EFA_NETWORKS:
+        seen.gpu_direct_said[found[2]] += 1
     if found := _RANKS.search(text):
         seen.ranks = max(seen.ranks, int(found[1]))
