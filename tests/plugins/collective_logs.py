@@ -70,8 +70,9 @@ class JobLog:
             peer = (rank + self.devices) % ranks
             direct = "/GDRDMA" if self.gpu_direct else ""
             yield f"Channel 00/0 : {rank}[{device}] -> {rank + 1}[{device}] via P2P/CUMEM"
-            yield f"Channel 01/0 : {rank}[{device}] -> {peer}[0] [send] via NET/{self.network}/{device}{direct}"
-            yield f"Channel 01/0 : {peer}[0] -> {rank}[{device}] [receive] via NET/{self.network}/{device}{direct}"
+            via = f"via NET/{self.network}/{device}{direct}"
+            yield f"Channel 01/0 : {rank}[{device}] -> {peer}[0] [send] {via}"
+            yield f"Channel 01/0 : {peer}[0] -> {rank}[{device}] [receive] {via}"
             yield "Connected all rings, use ring PXN 0 GDR 1"
             yield "Connected all trees"
         if rank == 0:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from hyperpod_charts.command.inputs import cluster_of
 from hyperpod_charts.command.job_findings import GROUP, JOB_PROMISES, findings_of
+from hyperpod_charts.command.manifests_on_cluster import RULE_ID, cluster_rule
 from hyperpod_charts.command.reviewed_files import ReviewedFiles, read_files
 from hyperpod_model.faults import InvalidInputError
 from hyperpod_policy.acknowledgement_file import DEFAULT_FILE, read_acknowledgements
@@ -18,6 +20,7 @@ from hyperpod_policy.command.arguments import UsageError
 from hyperpod_policy.command.output import columns, emit, has_colour, write
 from hyperpod_policy.command.selection import MANIFESTS, group_names
 from hyperpod_policy.manifests.registry import MANIFEST_RULES
+from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.report import Report, merged
 from hyperpod_policy.reports.subject import Subject, summary
 from hyperpod_policy.review_sources import review_manifests
@@ -37,16 +40,17 @@ def run(options: Namespace) -> int:
     """
     cluster = cluster_of(options.cluster)
     files = read_files(options.paths, cluster)
-    report = _accepted(_reviewed(files), files, options)
+    rules = MANIFEST_RULES if cluster is None else (*MANIFEST_RULES, cluster_rule(cluster))
+    report = _accepted(_reviewed(files, rules), files, rules, options)
     subject = Subject(
         templates=0,
         manifests=len(files.manifests),
-        rules=len(MANIFEST_RULES if files.manifests else ()) + (len(JOB_PROMISES) if files.jobs else 0),
+        rules=len(rules if files.manifests else ()) + (len(JOB_PROMISES) if files.jobs else 0),
         jobs=len(files.jobs),
     )
     counted = () if options.fail_on == "never" else _RANK[: _RANK.index(options.fail_on) + 1]
     code = int(any(finding.label in counted for finding in report.open))
-    text = _rendered(report, subject, options, code)
+    text = _rendered(report, subject, rules, options, code)
     if options.output is None:
         emit(text)
         return code
@@ -56,17 +60,19 @@ def run(options: Namespace) -> int:
     return code
 
 
-def _reviewed(files: ReviewedFiles) -> Report:
+def _reviewed(files: ReviewedFiles, rules: Sequence[ManifestRule]) -> Report:
     jobs = [finding for name, job in files.jobs for finding in findings_of(job, name)]
     return merged(
         [
             Report(tuple(jobs), files.limits),
-            review_manifests(files.manifests, rules=MANIFEST_RULES),
+            review_manifests(files.manifests, rules=rules),
         ]
     )
 
 
-def _accepted(report: Report, files: ReviewedFiles, options: Namespace) -> Report:
+def _accepted(
+    report: Report, files: ReviewedFiles, rules: Sequence[ManifestRule], options: Namespace
+) -> Report:
     path = Path(DEFAULT_FILE if options.acknowledgements is None else options.acknowledgements)
     if options.no_acknowledgements or (options.acknowledgements is None and not path.is_file()):
         return report
@@ -77,15 +83,17 @@ def _accepted(report: Report, files: ReviewedFiles, options: Namespace) -> Repor
     return acknowledge(
         report,
         said,
-        applied={promise.id for promise in (*MANIFEST_RULES, *JOB_PROMISES)},
-        known={*group_names(), *(promise.id for promise in JOB_PROMISES)},
+        applied={promise.id for promise in (*rules, *JOB_PROMISES)},
+        known={*group_names(), RULE_ID, *(promise.id for promise in JOB_PROMISES)},
         files={name for name, _ in files.jobs}
         | {manifest.file for manifest in files.manifests if manifest.file is not None},
         today=datetime.now(UTC).date(),
     )
 
 
-def _rendered(report: Report, subject: Subject, options: Namespace, code: int) -> str:
+def _rendered(
+    report: Report, subject: Subject, rules: Sequence[ManifestRule], options: Namespace, code: int
+) -> str:
     if options.format == "json":
         from hyperpod_policy.reports import json_report
 
@@ -96,9 +104,8 @@ def _rendered(report: Report, subject: Subject, options: Namespace, code: int) -
 
         return sarif.render(
             report,
-            promises=(*MANIFEST_RULES, *JOB_PROMISES, *ACKNOWLEDGEMENT_RULES),
-            groups={rule.id: MANIFESTS for rule in MANIFEST_RULES}
-            | {promise.id: GROUP for promise in JOB_PROMISES},
+            promises=(*rules, *JOB_PROMISES, *ACKNOWLEDGEMENT_RULES),
+            groups={rule.id: MANIFESTS for rule in rules} | {promise.id: GROUP for promise in JOB_PROMISES},
             root=Path.cwd(),
             version=version(),
             exit_code=code,

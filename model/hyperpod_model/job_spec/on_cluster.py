@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from hyperpod_model.catalog.instances import instance_type
 from hyperpod_model.catalog.pod_resources import own_threads_per_core
 from hyperpod_model.checks.jobs.on_cluster import ClusterSide, check_on_cluster
@@ -23,12 +26,25 @@ def check_job_on_cluster(job: JobSpec, cluster: ClusterSpec) -> list[Fault]:
         Errors, for a job that never starts there or cannot do what it says, and warnings. Paths are those
         of the job.
     """
+    return check_values_on_cluster(plain_values(job), cluster)
+
+
+def check_values_on_cluster(values: Mapping[str, Any], cluster: ClusterSpec) -> list[Fault]:
+    """Check what is known of a job without a specification, such as that of a manifest, against a cluster.
+
+    Args:
+        values: Every field of a job specification as a plain value, ``UNKNOWN`` where it is not known.
+        cluster: The cluster.
+
+    Returns:
+        As :func:`check_job_on_cluster`.
+    """
     pods = cluster.training_pods
     side = ClusterSide(
         training_pods=None if pods is None else (pods.namespace, pods.service_account),
         durable_interval_steps=_durable_interval(cluster),
     )
-    return check_on_cluster(plain_values(job), cluster.to_request(), side)
+    return check_on_cluster(values, cluster.to_request(), side)
 
 
 def node_setup_on(cluster: ClusterSpec, type_name: str) -> NodeSetup:

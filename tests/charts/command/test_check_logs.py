@@ -226,7 +226,7 @@ def test_gpudirect_must_be_used_where_the_type_has_it(save, run, platform, optio
 def test_every_known_error_is_told(save, run, error, in_nccl):
     for words in error.says:
         begin = "vision-worker-1:100:300 [0] ofi_init:88 NCCL WARN NET/OFI " if in_nccl else "libfabric: "
-        if words.startswith("NET/") or words.startswith("NCCL_"):
+        if words.startswith(("NET/", "NCCL_")):
             begin = "vision-worker-1:100:300 [0] NCCL INFO "
         text = f"ready\n{begin}{words}=1 so it is\n" + EFA.text()
         ran = run("check-logs", save("a.log", text), "--format", "json")

@@ -1,4 +1,4 @@
-"""Every job in `examples/jobs` is clean alone, with its cluster, and once rendered; and what it shows is so."""
+"""Every job in `examples/jobs` is clean alone, on its cluster and rendered; what it shows is so."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import yaml
 from job_manifests import hyperpod_job, kubeflow_job, put
 
 from hyperpod_charts.command.job_findings import SPECIFICATION
+from hyperpod_charts.command.manifests_on_cluster import RULE_ID
 from hyperpod_policy.command import main as review
 
 
@@ -156,3 +157,85 @@ def test_options_that_exclude_each_other(save, run, job):
     ran = run("validate", save("job.yaml", job), "--acknowledgements", "a", "--no-acknowledgements")
     assert ran.code == 2
     assert "exclude each other" in ran.err
+
+
+TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
+ON_CLUSTER = {
+    "it fits": ({}, {}, []),
+    "too many nodes": (
+        {"replicas:replicas": 6, "spec/elasticPolicy/maxReplicas": 6, "spec/elasticPolicy/minReplicas": 6},
+        {},
+        ["nodes must be at most 5, the room in 'gpus', got 6"],
+    ),
+    "a type that is not there": (
+        {"pod:nodeSelector/node.kubernetes.io~instance-type": "ml.p5e.48xlarge"},
+        {},
+        ["instance type is in no group of the cluster, got 'ml.p5e.48xlarge'"],
+    ),
+    "more than one thread a core gives": (
+        {"container:resources/requests/cpu": "100", "container:resources/limits/cpu": "100"},
+        {},
+        ["vcpu must be at most 89 on group 'gpus' with threads_per_core 1, got 100"],
+    ),
+    "as much with two": (
+        {"container:resources/requests/cpu": "100", "container:resources/limits/cpu": "100"},
+        {"threads_per_core": 2},
+        [],
+    ),
+    "nodes that nobody checked": (
+        {"pod:nodeSelector/sagemaker.amazonaws.com~deep-health-check-status": "Passed"},
+        {"deep_health_checks": []},
+        ["deep health checked selects nodes that passed deep health checks, and group 'gpus' has none"],
+    ),
+    "another namespace": (
+        {"metadata/namespace": "hyperpod-vision"},
+        {},
+        ["namespace must be 'kubeflow', whose training_pods have the training role"],
+    ),
+    "no namespace": ({"metadata/namespace": ...}, {}, []),
+    "a type filled in later": ({"pod:nodeSelector/node.kubernetes.io~instance-type": "${TYPE}"}, {}, []),
+    "a number filled in later": ({"replicas:replicas": "${NODES}", "spec/elasticPolicy": ...}, {}, []),
+    "a taint": (
+        {},
+        {"deep_health_checks": [], "kubernetes_taints": [TAINT]},
+        ["tolerations lack one for taint 'team' of group 'gpus'"],
+    ),
+    "a taint that is put up with": (
+        {"pod:tolerations/1": {"key": "team", "operator": "Exists"}},
+        {"deep_health_checks": [], "kubernetes_taints": [TAINT]},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "group", "messages"), ON_CLUSTER.values(), ids=ON_CLUSTER)
+def test_manifests_are_checked_against_a_cluster(save, run, cluster, changes, group, messages):
+    cluster["instance_groups"][0] |= group
+    body = kubeflow_job()
+    for path, value in changes.items():
+        put(body, path, value)
+    ran = run("validate", save("job.json", body), "--cluster", save("c.yaml", cluster), "--format", "json")
+    found = [finding for finding in ran.json["findings"] if finding["rule_id"] == RULE_ID]
+    assert len(found) == len(messages)
+    for finding, message in zip(found, messages, strict=True):
+        assert finding["message"].startswith(message)
+        assert finding["line"] > 1
+    if messages:
+        assert ran.code == 1
+
+
+def test_jobs_of_the_hyperpod_operator_and_their_spares(save, run, cluster):
+    cluster["training_pods"]["namespace"] = "hyperpod-ns-vision"
+    save("c.yaml", cluster)
+    fits = save("fits.json", hyperpod_job())
+    assert run("validate", fits, "--cluster", "c.yaml").code == 0
+    spare = save("spare.json", put(hyperpod_job(), "replicas:spares", 2))
+    ran = run("validate", spare, "--cluster", "c.yaml", "--format", "json")
+    (finding,) = ran.json["findings"]
+    assert (finding["rule_id"], finding["path"]) == (RULE_ID, "spec.replicaSpecs[0].spares")
+    assert "must be at most 5 together" in finding["message"]
+
+
+def test_objects_that_are_no_jobs_need_no_cluster(save, run, cluster):
+    pod = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    assert run("validate", save("a.json", pod), "--cluster", save("c.yaml", cluster)).code == 0
