@@ -5,8 +5,8 @@
 #   python3 -m venv venv && venv/bin/pip install --requirement requirements.txt
 #   RECIPES=. IMAGE=111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod-recipes:llmft-v1.0.0 bash .../launch.sh
 #
-# The launcher renders a manifest below RESULTS and applies it with helm and kubectl: have both, and a context of the
-# cluster. Judge what it rendered with: hyperpod-jobs validate "$RESULTS"
+# The launcher applies a manifest of its own with helm and kubectl: have both, and a context of the cluster. Judge it with
+# kubectl get pytorchjobs --namespace kubeflow --output yaml | hyperpod-jobs validate -
 set -euo pipefail
 
 # Where aws/sagemaker-hyperpod-recipes is checked out.
