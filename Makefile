@@ -34,7 +34,7 @@ help:
 	@echo 'make test       run the tests'
 	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
 	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
-	@echo 'make lint       check style, types, scripts and the contents of the wheel'
+	@echo 'make lint       check style, types, scripts, Dockerfiles and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
 	@echo 'make distclean  remove .venv and node_modules as well'
@@ -95,6 +95,7 @@ lint: wheel
 	@MYPYPATH=tests/local_aws $(BIN)/mypy --no-error-summary --package aws_double
 	@MYPYPATH=tests/local_aws:tests/plugins $(BIN)/mypy --no-error-summary --package hyperpod_demo
 	@$(BIN)/check-wheel-contents build/wheel
+	@$(BIN)/hadolint examples/images/*/Dockerfile
 	@find .ci lifecycle examples tests -name '*.sh' -print -o -path .ci/run -print | \
 	    xargs $(BIN)/shellcheck --external-sources --source-path=SCRIPTDIR
 

@@ -20,6 +20,7 @@ from hyperpod_model.catalog.iam import (
     TRAINING_OPERATOR_MANAGED_POLICY,
     unscoped,
 )
+from hyperpod_model.catalog.kubernetes_platform import NETWORK_POLICY_OPTION
 
 _CNI = "vpc-cni"
 _FILE_SYSTEMS = "aws-fsx-csi-driver"
@@ -44,6 +45,7 @@ class EksAddOns(Construct):
         names: Names of the add-ons.
         versions: Versions by name. Default of each: what EKS takes for its Kubernetes version.
         external_snat: Whether a NAT gateway, not the node, translates the addresses of pods.
+        enforce_network_policies: Whether the VPC CNI enforces network policies.
         after: What has to be there before all of them.
     """
 
@@ -57,6 +59,7 @@ class EksAddOns(Construct):
         names: Sequence[str],
         versions: Mapping[str, str],
         external_snat: bool = False,
+        enforce_network_policies: bool = False,
         after: Iterable[IDependable] = (),
     ) -> None:
         super().__init__(scope, id)
@@ -73,7 +76,11 @@ class EksAddOns(Construct):
                 addon_name=found.name,
                 addon_version=versions.get(found.name),
                 resolve_conflicts="OVERWRITE",
-                configuration_values=_configuration(found, external_snat=external_snat),
+                configuration_values=_configuration(
+                    found,
+                    external_snat=external_snat,
+                    enforce_network_policies=enforce_network_policies,
+                ),
             )
             made[found.name] = [resource]
             if found.service_account is not None:
@@ -138,8 +145,13 @@ def _id(found: AddOn) -> str:
     return "".join(part.capitalize() for part in found.name.split("-"))
 
 
-def _configuration(found: AddOn, *, external_snat: bool) -> str | None:
-    if found.name != _CNI or not external_snat:
+def _configuration(found: AddOn, *, external_snat: bool, enforce_network_policies: bool) -> str | None:
+    if found.name != _CNI:
         return None
-    name, value = EXTERNAL_SNAT
-    return json.dumps({"env": {name: value}})
+    values: dict[str, object] = {}
+    if external_snat:
+        name, value = EXTERNAL_SNAT
+        values["env"] = {name: value}
+    if enforce_network_policies:
+        values[NETWORK_POLICY_OPTION] = "true"
+    return json.dumps(values) if values else None

@@ -123,6 +123,7 @@ class HyperPodStack(Stack):
         self.training_pod_role = self._training_pod_role()
         self.file_system = self._file_system()
         self._link_data_repository()
+        self._apply_platform_chart()
         self.tiered_checkpointing = self._tiered_checkpointing()
         self.cluster = self._cluster()
         if self.checkpoint_bucket is not None:
@@ -402,6 +403,25 @@ class HyperPodStack(Stack):
             import_events=said.import_events,
             export_events=said.export_events,
             export_makes_fsx_users_writers=said.export_makes_fsx_users_writers,
+        )
+
+    def _apply_platform_chart(self) -> None:
+        pods, tiers, said = self.spec.training_pods, self.spec.tiered_checkpointing, self.spec.file_system
+        if pods is None or not pods.apply_platform_chart:
+            return
+        from hyperpod_constructs.platform_manifest import PlatformManifest
+
+        # The specification refuses the chart for another EKS cluster than the one that is made.
+        assert self.control_plane is not None
+        assert self.training_pod_role is not None
+        PlatformManifest(
+            self,
+            "Platform",
+            control_plane=self.control_plane,
+            role=self.training_pod_role,
+            file_system=self.file_system,
+            storage_capacity_gib=None if said is None else said.storage_capacity_gib,
+            tiered=tiers is not None and tiers.enabled,
         )
 
     def _tiered_checkpointing(self) -> TieredCheckpointing | None:

@@ -52,6 +52,7 @@ def specified_control_plane(
     assert network is not None
     subnets = said.control_plane_subnet_ids
     administrators = existing.roles(said.administrator_role_arns)
+    closed = spec.training_pods is not None and spec.training_pods.apply_platform_chart
     if subnets is None:
         return EksControlPlane(
             scope,
@@ -62,6 +63,7 @@ def specified_control_plane(
             administrators=administrators,
             public_access_cidrs=said.public_access_cidrs,
             add_on_versions=said.add_on_versions,
+            enforce_network_policies=closed,
         )
     control_plane_subnets: list[ec2.ISubnet] = [existing.subnet(id) for id in subnets]
     return EksControlPlane(
@@ -75,6 +77,7 @@ def specified_control_plane(
         administrators=administrators,
         public_access_cidrs=said.public_access_cidrs,
         add_on_versions=said.add_on_versions,
+        enforce_network_policies=closed,
     )
 
 

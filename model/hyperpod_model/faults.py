@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 FaultPath: TypeAlias = tuple[str | int, ...]
+Severity: TypeAlias = Literal["error", "warning"]
 
 
 class Unknown:
@@ -37,7 +38,7 @@ class Fault(NamedTuple):
 
     path: FaultPath
     message: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
     line: int | None = None
 
     def __str__(self) -> str:

@@ -20,7 +20,10 @@ END: Final = "<!-- rules: end -->"
 _UPDATES: Final = (
     "They judge the way from the template that is deployed to a new one, see [Updates](#updates)."
 )
-_MANIFESTS: Final = "They judge Kubernetes manifests."
+_MANIFESTS: Final = (
+    "They judge manifests of training jobs, `PyTorchJob` and `HyperPodPyTorchJob` with their pods, and say "
+    "what neither schema nor server catches. Other kinds are left alone."
+)
 _ACKNOWLEDGEMENTS: Final = (
     "They judge the file in which findings are accepted, see [the review](review.md#acknowledgements)."
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Final
 
+from hyperpod_policy.manifests import registry as manifest_rules
 from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.rule import Rule
 from hyperpod_policy.rules.control_plane import (
@@ -233,7 +234,7 @@ UPDATE_RULES: Final[tuple[UpdateRule, ...]] = (
 )
 """All rules about updates, in the order in which reports list them."""
 
-MANIFEST_RULES: Final[tuple[ManifestRule, ...]] = ()
+MANIFEST_RULES: Final[tuple[ManifestRule, ...]] = manifest_rules.MANIFEST_RULES
 """All rules about Kubernetes manifests, in the order in which reports list them."""
 
 

@@ -17,7 +17,7 @@ Label: TypeAlias = Literal["error", "warning", "advice", "undetermined", "acknow
 LABELS: Final[tuple[Label, ...]] = ("error", "warning", "advice", "undetermined", "acknowledged", "pass")
 """The most urgent first."""
 
-NOTHING_JUDGED: Final = f"nothing was judged: no {CLUSTER} is at hand"
+NOTHING_JUDGED: Final = f"nothing was judged: no {CLUSTER} or training job is at hand"
 """Said where no rule had anything to say, which is no pass."""
 
 

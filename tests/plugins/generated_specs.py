@@ -45,7 +45,7 @@ from hyperpod_model.cluster_spec import (
     TrainingPodsSpec,
 )
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 CHART_FOLDER = "<chart>"
 SCRIPTS_FOLDER = "<scripts>"

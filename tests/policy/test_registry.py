@@ -8,7 +8,8 @@ import pytest
 
 import hyperpod_policy.rules
 from hyperpod_policy import review
-from hyperpod_policy.registry import GROUPS, RULES, group_of, rule
+from hyperpod_policy.command.selection import MANIFESTS
+from hyperpod_policy.registry import GROUPS, MANIFEST_RULES, RULES, group_of, rule
 
 REGION = "us-west-2"
 ABOUT_EKS = {
@@ -28,6 +29,7 @@ ABOUT_EKS = {
     "Checkpointless",
 }
 ONLY_FOR_EXCEPTIONS = {"EfaLustreTraffic"}
+EVERY = (*RULES, *MANIFEST_RULES)
 
 
 def _modules():
@@ -37,22 +39,25 @@ def _modules():
 
 
 def test_every_rule_module_is_registered():
-    assert {module.RULE.id for module in _modules()} == {found.id for found in RULES}
+    assert {module.RULE.id for module in _modules()} == {found.id for found in EVERY}
 
 
 def test_rules_are_grouped_by_the_folder_they_stand_in():
     folders = {module.RULE.id: module.__name__.split(".")[-2] for module in _modules()}
-    assert {found.id: group_of(found.id) for found in RULES} == folders
+    groups = {found.id: group_of(found.id) for found in RULES} | {
+        found.id: MANIFESTS for found in MANIFEST_RULES
+    }
+    assert groups == folders
     assert sum(map(len, GROUPS.values())) == len(RULES)
 
 
 def test_rule_ids_are_unique_and_can_be_acknowledged():
-    ids = [found.id for found in RULES]
+    ids = [found.id for found in EVERY]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[A-Z][A-Za-z0-9]+", rule_id) for rule_id in ids)
 
 
-@pytest.mark.parametrize("found", RULES, ids=lambda found: found.id)
+@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.id)
 def test_a_rule_says_all_that_a_reader_needs(found):
     assert found.title
     assert not found.title.endswith(".")
@@ -62,7 +67,7 @@ def test_a_rule_says_all_that_a_reader_needs(found):
     assert found.source
 
 
-@pytest.mark.parametrize("found", RULES, ids=lambda found: found.id)
+@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.id)
 def test_a_rule_has_a_test_file_of_its_own(found, request):
     module = next(module for module in _modules() if module.RULE.id == found.id)
     concern, name = module.__name__.split(".")[-2:]

@@ -65,7 +65,7 @@ def test_a_report_ends_with_the_number_of_findings():
 def test_a_report_without_answers_does_not_look_like_a_pass():
     """Such as one on a parent template whose cluster is in a nested stack that is not at hand."""
     assert Report((), limits=("this",)).text() == (
-        "not reviewed: this\n\nnothing was judged: no AWS::SageMaker::Cluster is at hand"
+        "not reviewed: this\n\nnothing was judged: no AWS::SageMaker::Cluster or training job is at hand"
     )
 
 

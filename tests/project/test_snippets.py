@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from aws_cdk import App
+from cdk8s import App as ChartsApp
 
 DOCS = Path(__file__).parents[2] / "docs"
 SNIPPETS = sorted((DOCS / "snippets").glob("*.py"))
@@ -17,6 +18,8 @@ def test_a_snippet_runs(snippet: Path) -> None:
     made = runpy.run_path(str(snippet), run_name="__main__")
     for app in (value for value in made.values() if isinstance(value, App)):
         assert app.synth().stacks
+    for charts in (value for value in made.values() if isinstance(value, ChartsApp)):
+        assert charts.synth_yaml()
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda path: path.stem)

@@ -109,7 +109,8 @@ def test_a_loose_module_in_a_root_fails(good_tree: Path) -> None:
 
 
 def test_a_package_the_build_forgets_fails(good_tree: Path) -> None:
-    (good_tree / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    settings = (ROOT / "pyproject.toml").read_text().replace("charts", "forgotten")
+    (good_tree / "pyproject.toml").write_text(settings)
     assert [fault.split(":")[0] for fault in faults_of_build_settings(good_tree)] == [
         "hatch wheel packages",
         "mypy packages",

@@ -18,17 +18,12 @@ from hyperpod_model.catalog.versions import (
     MIN_CHECKPOINTLESS_PACKAGE,
     MIN_OPERATOR_FOR_CHECKPOINTLESS,
 )
+from hyperpod_model.checks.images import check_image, image_region
 from hyperpod_model.checks.instance_types import listed_type, named_types
 from hyperpod_model.checks.reading import is_unknown, number, quoted
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, Unknown
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:[-+].*)?")
-_IMAGE = re.compile(
-    r"(?P<registry>[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?)/(?P<name>[a-z0-9]+([._/-]+[a-z0-9]+)*)"
-    r"(:(?P<tag>[\w][\w.-]{0,127}))?(@(?P<digest>sha256:[0-9a-f]{64}))?",
-    re.ASCII,
-)
-_ECR = re.compile(r"\d{12}\.dkr[.-]ecr\.(?P<region>[a-z0-9-]+)\..+")
 
 
 def check_checkpointless(
@@ -179,20 +174,13 @@ def _check_image(settings: Mapping[str, Any], region: str | Unknown | None) -> l
                 "Region and release; take it from the release notes of the package",
             ),
         ]
-    found = _IMAGE.fullmatch(value) if isinstance(value, str) else None
-    if found is None or (found["tag"] is None and found["digest"] is None):
-        return [
-            *faults,
-            Fault(path, f"must be an image with registry and tag or digest, got {value!r}"),
-        ]
-    if found["tag"] == "latest" and found["digest"] is None:
-        faults.append(Fault(path, "must not have the tag 'latest', which changes under a job; pin a version"))
-    registry = _ECR.fullmatch(found["registry"])
-    if registry is not None and where is not None and registry["region"] != where:
+    faults += check_image(value, path)
+    published = image_region(value)
+    if published is not None and where is not None and published != where:
         faults.append(
             Fault(
                 path,
-                f"lies in {registry['region']} and the cluster in {where}: every replacement node pulls it "
+                f"lies in {published} and the cluster in {where}: every replacement node pulls it "
                 "from there, and a closed network cannot; use an image in the cluster's Region",
                 "warning",
             )

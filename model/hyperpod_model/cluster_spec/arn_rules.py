@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.regions import regions
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

@@ -20,6 +20,7 @@ from hyperpod_model.cluster_spec.lifecycle_hooks import Hook, entry_point_of, ho
 from hyperpod_model.cluster_spec.lifecycle_scripts import LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.network import NetworkSpec
 from hyperpod_model.cluster_spec.request import request_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
 from hyperpod_model.cluster_spec.restricted_instance_group import (
     RestrictedEnvironmentSpec,
@@ -27,10 +28,10 @@ from hyperpod_model.cluster_spec.restricted_instance_group import (
 )
 from hyperpod_model.cluster_spec.rules import faults_of
 from hyperpod_model.cluster_spec.slurm import SlurmSpec
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
 from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec, tiered_steps_due
 from hyperpod_model.cluster_spec.training_pods import TrainingPodsSpec
 from hyperpod_model.faults import Fault, refuse
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 
 class ClusterSpec(SpecModel):

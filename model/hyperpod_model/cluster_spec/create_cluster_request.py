@@ -32,8 +32,8 @@ from hyperpod_model.cluster_spec.request_import import (
     slurm_mode,
     spec_data,
 )
-from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError, dotted
+from hyperpod_model.spec_files.yaml_document import YamlDocument
 
 _REQUEST_MARKS = ("clustername", "instancegroups")
 

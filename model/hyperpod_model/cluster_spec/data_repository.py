@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from hyperpod_model.catalog import names
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 RepositoryEvent = Literal["NEW", "CHANGED", "DELETED"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.checks.data_repositories import check_data_repository, check_linked_file_system
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from hyperpod_model.catalog.cluster_rules import deep_health_check_accelerators
 from hyperpod_model.checks.resilience import deep_health_checks, runs_deep_health_checks
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
 from hyperpod_model.faults import UNKNOWN
+from hyperpod_model.spec_files.known import known
 
 
 def takes_deep_health_checks(group: InstanceGroupSpec, orchestrator: Literal["slurm", "eks"]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 
 class DependencyChartSpec(SpecModel):

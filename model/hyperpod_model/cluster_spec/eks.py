@@ -7,7 +7,8 @@ from pydantic import Field
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 MAKES_EKS_ONLY = (
     "kubernetes_version",

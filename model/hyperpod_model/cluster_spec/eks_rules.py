@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.catalog import names
 from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY
+from hyperpod_model.catalog.jobs import TEAM_NAMESPACE_PREFIX
 from hyperpod_model.checks.checkpointless import check_checkpointless
 from hyperpod_model.checks.kubernetes import (
     check_add_on_versions,
@@ -19,9 +20,9 @@ from hyperpod_model.checks.tiered_storage import accelerated_groups, check_tiere
 from hyperpod_model.checks.training_pods import bare_issuer, check_oidc_issuer, check_training_pods
 from hyperpod_model.cluster_spec.dependency_chart import DependencyChartSpec
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY, EksSpec
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.request import request_of
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
@@ -294,6 +295,7 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
         return
     found = check_training_pods(namespace=pods.namespace, service_account=pods.service_account)
     yield from _below(("training_pods",), found)
+    yield from _check_platform(pods, spec.eks)
     if not known(pods.identity, pods.issuer, spec.eks) or not known(spec.eks.cluster_arn):
         return
     path: FaultPath = ("training_pods", "issuer")
@@ -308,6 +310,25 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
             path,
             "is required for identity 'irsa' with eks.cluster_arn; `aws eks describe-cluster` says it at "
             "identity.oidc.issuer",
+        )
+
+
+def _check_platform(pods: Any, eks: EksSpec) -> Iterator[Fault]:
+    if pods.apply_platform_chart is not True:
+        return
+    path: FaultPath = ("training_pods", "apply_platform_chart")
+    if known(eks) and known(eks.cluster_arn) and eks.is_existing:
+        yield Fault(
+            path,
+            "is for the EKS cluster that the stack makes, and eks.cluster_arn names an existing one, where "
+            "the namespace may be in use; apply the PlatformChart of hyperpod_charts yourself",
+        )
+    namespace = pods.namespace
+    if isinstance(namespace, str) and namespace.startswith(TEAM_NAMESPACE_PREFIX):
+        yield Fault(
+            path,
+            f"goes not with namespace {namespace!r}, which task governance makes for its team later; apply "
+            "the PlatformChart of hyperpod_charts after it",
         )
 
 

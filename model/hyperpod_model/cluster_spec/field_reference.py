@@ -1,4 +1,4 @@
-"""The tables of fields in the documentation, made of the JSON Schema.
+"""The tables of fields in the page on cluster specifications.
 
 ``python -m hyperpod_model.cluster_spec.field_reference docs/cluster-spec.md`` brings a page up to date
 between its markers.
@@ -6,31 +6,10 @@ between its markers.
 
 from __future__ import annotations
 
-import argparse
-import json
-import re
 import sys
-from pathlib import Path
-from typing import Any
 
 from hyperpod_model.cluster_spec.schema import schema
-
-_MARKED = re.compile(r"(<!-- fields: (\w+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
-
-
-def field_table(model: str) -> str:
-    """Return a Markdown table with a row for each field.
-
-    Args:
-        model: Name of the part of the specification, such as ``NetworkSpec``.
-    """
-    whole = schema()
-    part = whole if model == whole["title"] else whole["$defs"][model]
-    rows = ["| field | type | default | meaning |", "|---|---|---|---|"]
-    for name, field in part["properties"].items():
-        default = "required" if name in part.get("required", ()) else _default(field)
-        rows.append(f"| `{name}` | {_type(field)} | {default} | {field['description']} |")
-    return "\n".join(rows) + "\n"
+from hyperpod_model.spec_files.field_reference import update_page, updated_page
 
 
 def updated(page: str) -> str:
@@ -39,34 +18,7 @@ def updated(page: str) -> str:
     Args:
         page: The page, with tables between ``<!-- fields: Name -->`` and ``<!-- end of fields -->``.
     """
-    return _MARKED.sub(lambda found: f"{found[1]}{field_table(found[2])}{found[3]}", page)
-
-
-def _default(field: dict[str, Any]) -> str:
-    default = field.get("default")
-    if isinstance(default, dict):
-        return "its defaults" if default else "none"
-    return "none" if default in (None, []) else f"`{json.dumps(default)}`"
-
-
-def _type(field: dict[str, Any]) -> str:
-    if "$ref" in field:
-        return f"[{field['$ref'].rpartition('/')[2]}](#{field['$ref'].rpartition('/')[2].lower()})"
-    if "enum" in field:
-        return " or ".join(f"`{value}`" for value in field["enum"])
-    if "const" in field:
-        return f"`{field['const']}`"
-    if field.get("type") == "array":
-        return f"list of {_type(field['items'])}"
-    if field.get("type") == "object":
-        return "mapping"
-    if "type" in field:
-        return {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(
-            field["type"], str(field["type"])
-        )
-    return " or ".join(
-        "null" if option.get("type") == "null" else _type(option) for option in field.get("anyOf", ())
-    )
+    return updated_page(schema(), page)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,11 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     Args:
         arguments: Command line. By default that of the process.
     """
-    parser = argparse.ArgumentParser(description="Bring the tables of fields in a Markdown page up to date.")
-    parser.add_argument("page", type=Path, help="the page")
-    page = parser.parse_args(arguments).page
-    page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")
-    return 0
+    return update_page(schema(), arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
 from hyperpod_model.cluster_spec.data_repository import DataRepositorySpec
-from hyperpod_model.cluster_spec.spec_model import SpecModel, schema_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 FileSystemRemoval = Literal["final-backup", "retain"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
-from hyperpod_model.cluster_spec.spec_model import SpecModel, schema_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 _LUSTRE = instance_group().at("InstanceStorageConfigs", "FsxLustreConfig")
 _OPEN_ZFS = instance_group().at("InstanceStorageConfigs", "FsxOpenZfsConfig")

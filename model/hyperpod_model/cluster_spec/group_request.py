@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, hook_of
 from hyperpod_model.cluster_spec.software_update_request import (
     auto_patching_of,
@@ -14,6 +13,7 @@ from hyperpod_model.cluster_spec.software_update_request import (
 )
 from hyperpod_model.cluster_spec.storage_request import volume_path, volumes_of
 from hyperpod_model.faults import UNKNOWN, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

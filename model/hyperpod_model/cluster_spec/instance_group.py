@@ -12,9 +12,10 @@ from hyperpod_model.catalog.instances import InstanceType, instance_type, instan
 from hyperpod_model.cluster_spec.file_system_mounts import LustreMountSpec, OpenZfsMountSpec
 from hyperpod_model.cluster_spec.kubernetes_taint import KubernetesTaintSpec
 from hyperpod_model.cluster_spec.lifecycle_scripts import GroupLifecycleScriptsSpec
+from hyperpod_model.cluster_spec.request_schema import schema_of
 from hyperpod_model.cluster_spec.software_updates import AutoPatchingSpec, ScheduledUpdateSpec
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
 from hyperpod_model.secondary_volume import secondary_volume_gib
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 NodeType = Literal["Controller", "Login", "Compute"]
 CapacityType = Literal["spot", "on-demand"]

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import instance_group
-from hyperpod_model.cluster_spec.spec_model import SpecModel, schema_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 TaintEffect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
 from hyperpod_model.cluster_spec.create_cluster_request import import_request, is_request
-from hyperpod_model.cluster_spec.field_faults import field_faults, has_field_faults, partial
-from hyperpod_model.cluster_spec.yaml_document import YamlDocument
 from hyperpod_model.faults import Fault, FaultPath, InvalidInputError, refuse
+from hyperpod_model.spec_files.field_faults import field_faults, has_field_faults, partial
+from hyperpod_model.spec_files.yaml_document import YamlDocument
 
 Kind = Literal["spec", "create-cluster-request"]
 

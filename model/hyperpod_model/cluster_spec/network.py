@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from hyperpod_model.catalog import names
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 MAKES_NETWORK_ONLY = ("vpc_cidr", "accelerator_subnet_prefix_length", "isolated")
 """Fields that shape a network we make, and mean nothing for an existing one."""

@@ -21,9 +21,9 @@ from hyperpod_model.checks.subnet_layout import (
     check_subnet_layout,
 )
 from hyperpod_model.checks.zones import check_availability_zone_id
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.network import MAKES_NETWORK_ONLY, NetworkSpec
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

@@ -13,8 +13,8 @@ from hyperpod_model.cluster_spec.group_request import (
     restricted_file_system_path,
     restricted_group_of,
 )
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

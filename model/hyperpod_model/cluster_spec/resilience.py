@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 ReplacementWait = Literal["tolerable", "avoid", "intolerable"]
 

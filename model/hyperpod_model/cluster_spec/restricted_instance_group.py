@@ -8,7 +8,8 @@ from pydantic import Field
 
 from hyperpod_model.catalog.cluster_request import RequestField, cluster_request
 from hyperpod_model.cluster_spec.file_system_mounts import LustreMountSpec, OpenZfsMountSpec
-from hyperpod_model.cluster_spec.spec_model import Items, SpecModel, schema_of
+from hyperpod_model.cluster_spec.request_schema import schema_of
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
 DeletionPolicy = Literal["DeleteIfNotUsed", "Keep"]
 

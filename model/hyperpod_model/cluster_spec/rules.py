@@ -15,11 +15,11 @@ from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.cluster_spec.arn_rules import check_arns
 from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository_of
 from hyperpod_model.cluster_spec.eks_rules import check_eks
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
 from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.request import request_of, spec_path
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from hyperpod_model.cluster_spec.accounting_database import AccountingDatabaseSpec
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 SlurmMode = Literal["api", "lifecycle"]
 SlurmStrategy = Literal["Overwrite", "Managed", "Merge"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, FaultPath
+from hyperpod_model.spec_files.known import known
 
 _BATCHES = {
     "MaximumBatchSize": "maximum_batch_size",

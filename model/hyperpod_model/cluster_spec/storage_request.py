@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hyperpod_model.cluster_spec.known import known
 from hyperpod_model.faults import UNKNOWN, FaultPath
+from hyperpod_model.spec_files.known import known
 
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec

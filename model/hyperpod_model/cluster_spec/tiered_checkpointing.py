@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 _LEAST, _MOST = TIERED_MEMORY_PERCENTAGE.value
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from hyperpod_model.catalog import names
-from hyperpod_model.cluster_spec.spec_model import SpecModel
+from hyperpod_model.spec_files.spec_model import SpecModel
 
 PodIdentityKind = Literal["pod-identity", "irsa"]
 
@@ -38,6 +38,14 @@ class TrainingPodsSpec(SpecModel):
             "How a pod gets the role. 'pod-identity': an association in the EKS cluster, through the Pod "
             "Identity agent. 'irsa': the service account's token, through the OIDC provider of the EKS "
             "cluster. By default 'pod-identity'."
+        ),
+    )
+    apply_platform_chart: bool = Field(
+        default=False,
+        description=(
+            "Whether the stack applies what jobs need to the EKS cluster that it makes: namespace, service "
+            "account, a network policy, and the claim fsx on the file system. Not for hyperpod-ns-<team>, "
+            "which task governance makes. By default false: render it with hyperpod_charts, or write it."
         ),
     )
     issuer: str | None = Field(

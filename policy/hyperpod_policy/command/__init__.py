@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
-from typing import Final
 
 from hyperpod_policy.command.arguments import PROGRAM, UsageError, parsed
+from hyperpod_policy.command.process import UNUSABLE, ended, refused
 
-UNUSABLE: Final = 2
-"""Exit code for input that cannot be reviewed, or a wrong option."""
-
-_INTERRUPTED: Final = 130
-_PIPE_CLOSED: Final = 141
-"""What a shell reports for a program that SIGINT or SIGPIPE ended."""
+__all__ = ["UNUSABLE", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,31 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 clean, 1 findings, 2 unusable input or a wrong option.
     """
-    try:
-        return _run(argv)
-    except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # Python flushes standard output once more at exit, and would complain about the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _PIPE_CLOSED
-    except Exception:
-        # Python would end with 1, which means findings.
-        import traceback
-
-        traceback.print_exc()
-        print(f"{PROGRAM}: this is a fault of {PROGRAM} itself, please report it", file=sys.stderr)
-        return UNUSABLE
+    return ended(PROGRAM, lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    try:
-        options = parsed(argv)
-    except UsageError as error:
-        return _refused(error)
-    except SystemExit:  # after --help or --version
-        return 0
+    options = parsed(argv)
     # Imported only now, so that --help and --version answer at once.
     from hyperpod_model.faults import InvalidInputError
     from hyperpod_policy.command.processes import collecting_rarely
@@ -61,9 +34,4 @@ def _run(argv: Sequence[str] | None) -> int:
         with collecting_rarely():
             return run(options)
     except (UsageError, UnusableInputError, InvalidInputError) as error:
-        return _refused(error)
-
-
-def _refused(error: Exception) -> int:
-    print(f"{PROGRAM}: {error}", file=sys.stderr)
-    return UNUSABLE
+        return refused(PROGRAM, error)

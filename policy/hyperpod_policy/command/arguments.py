@@ -30,18 +30,29 @@ class UsageError(ValueError):
     """A wrong option, in one line."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Refuses wrong options in one line, in place of ending the process."""
+
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see {PROGRAM} --help")
+        """Refuse.
+
+        Args:
+            message: What is wrong.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError(f"{message}; see {self.prog} --help")
 
 
-class _Version(argparse.Action):
+class Version(argparse.Action):
     """Prints the version, looked up only then: that takes longer than reviewing a template."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it and end."""
         from hyperpod_policy.command.version import version
 
-        print(f"{PROGRAM} {version()}")
+        print(f"{parser.prog} {version()}")
         parser.exit()
 
 
@@ -70,7 +81,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog=PROGRAM, description=_DESCRIPTION, epilog=_EXIT_CODES, allow_abbrev=False)
+    parser = Parser(prog=PROGRAM, description=_DESCRIPTION, epilog=_EXIT_CODES, allow_abbrev=False)
     parser.add_argument(
         "paths",
         metavar="PATH",
@@ -164,7 +175,7 @@ def _add_other_commands(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--list-rules", action="store_true", help="list all rules (text, json)")
     group.add_argument("--explain", metavar="RULE", help="explain a rule and how to acknowledge its findings")
-    group.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    group.add_argument("--version", action=Version, nargs=0, help="print the version")
 
 
 def _parameter(text: str) -> tuple[str, str]:

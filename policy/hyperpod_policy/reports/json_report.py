@@ -19,9 +19,10 @@ def render(report: Report, subject: Subject, *, verbose: bool = False) -> str:
         verbose: Whether to list kept promises as well, in ``passes``.
     """
     passes = [finding for finding in report.verdicts if finding.outcome == "pass"]
+    jobs = {"jobs": subject.jobs} if subject.jobs else {}
     said: dict[str, Any] = {
         "summary": tally(report.verdicts)
-        | {"templates": subject.templates, "manifests": subject.manifests, "rules": subject.rules},
+        | {"templates": subject.templates, "manifests": subject.manifests, **jobs, "rules": subject.rules},
         "findings": [fields(finding) for finding in report.findings],
         "limits": list(report.limits),
     }

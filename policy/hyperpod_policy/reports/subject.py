@@ -15,18 +15,24 @@ class Subject:
         templates: Number of templates, nested ones included.
         manifests: Number of Kubernetes objects.
         rules: Number of rules.
+        jobs: Number of job specifications.
     """
 
     templates: int
     manifests: int
     rules: int
+    jobs: int = 0
 
     @property
     def words(self) -> str:
         """Such as ``2 templates and 1 manifest by 45 rules``."""
         parts = [
             counted(number, word)
-            for number, word in ((self.templates, "template"), (self.manifests, "manifest"))
+            for number, word in (
+                (self.templates, "template"),
+                (self.manifests, "manifest"),
+                (self.jobs, "job specification"),
+            )
             if number
         ]
         return f"{' and '.join(parts) if parts else 'nothing'} by {counted(self.rules, 'rule')}"

@@ -130,7 +130,7 @@ def _read_again(text: str, number: int) -> tuple[Node | None, dict[int, dict[str
 
 def _no_yaml(error: yaml.MarkedYAMLError, text: str, file: str) -> UnusableInputError:
     """Say what is wrong in the words that files of clusters get; they take a while to import."""
-    from hyperpod_model.cluster_spec.yaml_syntax import syntax_fault
+    from hyperpod_model.spec_files.yaml_syntax import syntax_fault
 
     if error.problem == "exceeded maximum nesting depth":
         return too_deep(file)

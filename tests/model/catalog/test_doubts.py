@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_model.catalog import behaviours, iam, labels, limits, versions
+from hyperpod_model.catalog import behaviours, iam, jobs, labels, limits, versions
 from hyperpod_model.catalog.fact import Fact, UncertainFactError
 from hyperpod_model.catalog.instances import instance_type, instance_types
 from hyperpod_model.catalog.regions import offers
@@ -29,6 +29,7 @@ DOUBTS: dict[str, Fact[Any]] = {
     "confused deputy of pods": iam.SOURCE_CONDITIONS_ON_POD_IDENTITY,
     "checkpointless with tiered": versions.CHECKPOINTLESS_WITH_TIERED,
     "compute type label": labels.COMPUTE_TYPE_VALUE,
+    "faultOnMatch": jobs.FAULT_ON_MATCH,
     "EFA of GB200": instance_type("ml.p6e-gb200.36xlarge").efa_interfaces,
     "addresses of GB200": instance_type("ml.p6e-gb200.36xlarge").eks_addresses,
     "pods of P5en": instance_type("ml.p5en.48xlarge").max_pods,

@@ -78,7 +78,7 @@ def test_a_template_without_cluster_does_not_look_like_a_pass(run, save):
     save("t.json", {"Resources": {"B": {"Type": "AWS::S3::Bucket"}}})
     ran = run("t.json")
     assert ran.code == 0
-    assert ran.out.startswith("nothing was judged: no AWS::SageMaker::Cluster is at hand")
+    assert ran.out.startswith("nothing was judged: no AWS::SageMaker::Cluster or training job is at hand")
 
 
 @pytest.mark.parametrize(

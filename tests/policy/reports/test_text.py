@@ -91,7 +91,7 @@ def test_a_template_cannot_steer_the_terminal(hostile, subject):
 
 def test_nothing_judged_is_said():
     assert render(Report(()), Subject(0, 1, 1)) == (
-        "nothing was judged: no AWS::SageMaker::Cluster is at hand (1 manifest by 1 rule)\n"
+        "nothing was judged: no AWS::SageMaker::Cluster or training job is at hand (1 manifest by 1 rule)\n"
     )
 
 

@@ -1,0 +1,38 @@
+"""The command `hyperpod-jobs`: jobs rendered, checked and explained, and their logs read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hyperpod_charts.command.arguments import PROGRAM, parsed
+from hyperpod_policy.command.process import ended, refused
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: Arguments after the program's name. By default those of the process.
+
+    Returns:
+        The exit code: 0 well, 1 a job that is refused, a finding, or a log that is not EFA, 2 unusable input
+        or a wrong option.
+    """
+    return ended(PROGRAM, lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    options = parsed(argv)
+    # Imported only now, so that --help and --version answer at once.
+    from importlib import import_module
+
+    from hyperpod_model.faults import InvalidInputError
+    from hyperpod_policy.sources import UnusableInputError
+
+    try:
+        code: int = import_module(f"hyperpod_charts.command.{options.module}").run(options)
+    except (UnusableInputError, InvalidInputError) as error:
+        return refused(PROGRAM, error)
+    return code

@@ -1,0 +1,1 @@
+"""Logs of collective communication: what they say, and whether it is EFA."""

@@ -1,0 +1,1 @@
+"""What jobs have to be like, as checks on plain values."""

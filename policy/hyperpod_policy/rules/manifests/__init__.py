@@ -1,0 +1,1 @@
+"""Rules about manifests of training jobs: what neither schema nor server catches."""

@@ -1,0 +1,76 @@
+"""Training containers have no privileges on the node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
+from hyperpod_policy.manifests.containers import Container
+from hyperpod_policy.manifests.features import checkpointless_at, kernel_parameters
+from hyperpod_policy.manifests.reading import mapping
+from hyperpod_policy.manifests.training_jobs import training_jobs
+from hyperpod_policy.manifests.verdicts import failed, judged
+
+_CAPABILITIES = {
+    "SYS_ADMIN": "error",
+    "ALL": "error",
+    "SYS_MODULE": "error",
+    "SYS_RAWIO": "error",
+    "NET_ADMIN": "warning",
+    "SYS_PTRACE": "warning",
+}
+_HARMLESS = "IPC_LOCK"
+
+
+def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
+    """Judge the security context of each container of a training job.
+
+    One that sets the kernel parameters of checkpointless training has no other way to do so in the host's
+    network.
+    """
+    for job in training_jobs(manifests):
+        sets_parameters = checkpointless_at(job) is not None
+        for _, container in job.containers(init=True):
+            if sets_parameters and kernel_parameters(container):
+                continue
+            yield from judged(
+                job.manifest, (*container.path, "securityContext"), _faults(job.manifest, container)
+            )
+
+
+def _faults(manifest: Manifest, container: Container) -> Iterator[ManifestVerdict]:
+    context = mapping(container.body.get("securityContext"))
+    path = (*container.path, "securityContext")
+    if context.get("privileged") is True:
+        yield failed(
+            manifest, *path, "privileged", found="a privileged container", allowed="privileged false"
+        )
+    added = mapping(context.get("capabilities")).get("add")
+    for position, name in enumerate(added if isinstance(added, list) else ()):
+        plain = str(name).upper().removeprefix("CAP_")
+        if plain in _CAPABILITIES:
+            yield failed(
+                manifest,
+                *path,
+                "capabilities",
+                "add",
+                position,
+                found=f"capability {name}",
+                allowed=f"none, or {_HARMLESS}",
+                severity="error" if _CAPABILITIES[plain] == "error" else "warning",
+            )
+
+
+RULE = ManifestRule(
+    id="PodPrivileges",
+    title="training containers have no privileges on the node",
+    severity="error",
+    why=(
+        "Device plug-ins hand GPUs and EFA to plain containers. A privileged one is root on the node: with "
+        "a checkpoint that somebody tampered with, the node's role and every other pod there are taken as "
+        "well."
+    ),
+    fix="remove privileged and the capability; EFA needs at most IPC_LOCK",
+    source="Kubernetes docs, pod security standards; AWS EFA device plug-in",
+    check=check,
+)

@@ -1,0 +1,57 @@
+"""What a container mounts is a volume of its pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
+from hyperpod_policy.manifests.pods import Pod
+from hyperpod_policy.manifests.reading import is_deferred, items, listed, mapping
+from hyperpod_policy.manifests.training_jobs import training_jobs
+from hyperpod_policy.manifests.verdicts import failed, hint, judged
+
+
+def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
+    """Judge the mounts of each training job's pods."""
+    for job in training_jobs(manifests):
+        for pod in job.pods():
+            yield from judged(job.manifest, pod.at("volumes"), _faults(job.manifest, pod))
+
+
+def _faults(manifest: Manifest, pod: Pod) -> Iterator[ManifestVerdict]:
+    names = [name for _, name, _ in pod.volumes()]
+    for container in pod.containers(init=True):
+        for position, mount in items(container.body.get("volumeMounts")):
+            path = (*container.path, "volumeMounts", position)
+            name, where = mount.get("name"), mount.get("mountPath")
+            if name not in names and not is_deferred(name):
+                yield failed(
+                    manifest,
+                    *path,
+                    "name",
+                    found=f"container {container.name!r} mounts volume {name!r}{hint(name, names)}",
+                    allowed=f"a volume of the pod, which has {listed(names) if names else 'none'}",
+                )
+            if not is_deferred(where) and not (isinstance(where, str) and where.startswith("/")):
+                yield failed(
+                    manifest, *path, "mountPath", found=f"mount path {where!r}", allowed="an absolute path"
+                )
+    for path, name, body in pod.volumes():
+        if mapping(body.get("persistentVolumeClaim")).get("claimName", body) in (None, ""):
+            yield failed(
+                manifest, *path, found=f"volume {name!r} of a claim without name", allowed="a claimName"
+            )
+
+
+RULE = ManifestRule(
+    id="VolumeMounts",
+    title="what a container mounts is a volume of its pod",
+    severity="error",
+    why=(
+        "The job is accepted, since its schema does not compare names. The server then refuses each pod "
+        "that the operator asks for, and the job stays without pods."
+    ),
+    fix="add the volume to the pod, or correct the name in the mount",
+    source="Kubernetes API reference, VolumeMount; core validation of pods",
+    check=check,
+)
