@@ -35,7 +35,7 @@ POD_IDENTITY_AGENT_PORT: int = _TABLE["pod_identity_agent"]["port"]
 """Where pods get credentials from EKS Pod Identity, on their own node."""
 
 NETWORK_POLICY_OPTION: str = _TABLE["network_policy_switch"]["option"]
-"""Of the VPC CNI add-on's configuration: ``"true"`` makes it enforce network policies, which is not default."""
+"""Of the VPC CNI add-on's configuration: ``"true"`` makes it enforce network policies; not default."""
 
 POD_SECURITY_LABEL: str = _TABLE["pod_security"]["label"]
 POD_SECURITY_LEVELS: tuple[str, ...] = tuple(_TABLE["pod_security"]["levels"])
