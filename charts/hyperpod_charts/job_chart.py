@@ -67,6 +67,8 @@ def _kubeflow(scope: Construct, job: JobSpec, node: NodeSetup) -> PyTorchJob:
         replicas=job.max_nodes,
         min_replicas=None if job.elastic is None else job.min_nodes,
         nproc_per_node=job.launch().nproc_per_node,
+        # The pods that stay must outlive those that go, whose end fails the processes of all.
+        max_restarts=None if job.elastic is None else job.max_retries,
         rdzv_id=job.resolved_rendezvous_id,
         master=job.rendezvous == "master",
         auto_resume_retries=job.max_retries if resumes else None,

@@ -122,6 +122,11 @@ TORCHRUN_SHUTDOWN_FIRST_VERSION: str = _TORCHRUN["first_version"]
 TORCHRUN_SHUTDOWN_SECONDS: int = _TORCHRUN["default_seconds"]
 """By default, whatever the grace period of the pod."""
 
+SEPARATE_STORE: Variable = fact(
+    "store of processes apart from that of the rendezvous", _TABLE["separate_store"], _TABLE
+).value
+"""Without it, agents of ``torchrun`` that stay do not tell a new one where the processes meet."""
+
 SHUTDOWN_MARGIN_SECONDS: int = _TABLE["shutdown_margin_seconds"]
 """What launchers keep of a pod's grace period to end themselves."""
 

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from hyperpod_model.catalog.collectives import collective_environment
 from hyperpod_model.catalog.instances import instance_type
-from hyperpod_model.catalog.jobs import ROOTLESS, SIGNAL_COORDINATION, TORCHRUN_SHUTDOWN_VARIABLE
+from hyperpod_model.catalog.jobs import (
+    ROOTLESS,
+    SEPARATE_STORE,
+    SIGNAL_COORDINATION,
+    TORCHRUN_SHUTDOWN_VARIABLE,
+)
 from hyperpod_model.job_spec.launch import shutdown_seconds
 
 if TYPE_CHECKING:
@@ -34,6 +39,8 @@ def environment_of(job: JobSpec) -> dict[str, str]:
     environment["PYTHONUNBUFFERED"] = "1"  # else log monitoring and checks of the log lag behind
     if job.operator == "kubeflow":
         environment[TORCHRUN_SHUTDOWN_VARIABLE] = str(shutdown_seconds(job))
+        if job.elastic is not None:
+            environment |= [SEPARATE_STORE]
     elif job.elastic is not None:
         environment |= [SIGNAL_COORDINATION]
     if job.checkpointless is not None:

@@ -123,6 +123,12 @@ def test_elastic_jobs_of_the_operator_coordinate_their_signal() -> None:
         assert "HYPERPOD_SIGNAL_COORDINATION" not in other.environment_variables()
 
 
+def test_pods_that_join_an_elastic_job_of_torchrun_are_told_where_processes_meet() -> None:
+    assert job(**ELASTIC).environment_variables()["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] == "1"
+    for other in (job(), job(**HYPERPOD_ELASTIC)):
+        assert "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" not in other.environment_variables()
+
+
 def test_nodes_are_healthy_ones_of_the_type() -> None:
     placement = job(deep_health_checked=True, node_selector={"team": "a"}).placement()
     assert placement.node_selector == {

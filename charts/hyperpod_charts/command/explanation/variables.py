@@ -17,7 +17,12 @@ from hyperpod_model.catalog.collectives import (
     aborts_with_device_rdma,
 )
 from hyperpod_model.catalog.instances import instance_type
-from hyperpod_model.catalog.jobs import ROOTLESS, SIGNAL_COORDINATION, TORCHRUN_SHUTDOWN_VARIABLE
+from hyperpod_model.catalog.jobs import (
+    ROOTLESS,
+    SEPARATE_STORE,
+    SIGNAL_COORDINATION,
+    TORCHRUN_SHUTDOWN_VARIABLE,
+)
 from hyperpod_model.job_spec import JobSpec
 from hyperpod_model.job_spec.environment import (
     CHECKPOINT_MEMORY_INTERVAL_STEPS,
@@ -37,6 +42,7 @@ _WHY: Final[Mapping[str, str]] = MappingProxyType(
         DEBUG[0]: "the log tells which transport NCCL took, for hyperpod-jobs check-logs",
         "PYTHONUNBUFFERED": "the log is up to date, for log monitoring and for you",
         TORCHRUN_SHUTDOWN_VARIABLE: "torchrun leaves its processes the grace period, less a margin",
+        SEPARATE_STORE[0]: "without it a pod that joins later waits in vain for where the processes meet",
         SIGNAL_COORDINATION[0]: "without it the training code never hears that the job is to grow or shrink",
         ROOTLESS.value[0]: "checkpointless training connects without a root process",
         CHECKPOINT_PATH: "checkpoint.path, for the training script",
