@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hyperpod_policy.iam.evaluation import account_of
 from hyperpod_policy.iam.patterns import wildcard
+from hyperpod_policy.iam.variables import has_variables
 from hyperpod_policy.template import Resource
 from hyperpod_policy.values import Imported, Pseudo, Reference, Text, Unresolved
 
@@ -33,7 +34,7 @@ def belonging(principal: Any, holder: Resource) -> Belonging:
         return "own"
     if account is None or isinstance(account, Unresolved):
         return "unknown"
-    if wildcard(account):
+    if wildcard(account) or has_variables((account,)):
         return "other"
     own = holder.document.account
     if own is None:

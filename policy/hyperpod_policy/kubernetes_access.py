@@ -23,8 +23,13 @@ def administrators(template: Template) -> Iterator[tuple[Resource, str]]:
     for entry in template.of_type(_ENTRY):
         how = _administers(entry)
         name = entry.get("ClusterName")
-        if how is not None and (not made or any(same(name, found.ref) is not False for found in made)):
+        if how is not None and (not made or any(_may_name(name, found) for found in made)):
             yield entry, how
+
+
+def _may_name(name: Any, control_plane: Resource) -> bool:
+    own = control_plane.get("Name")
+    return same(name, control_plane.ref) is not False or (own is not None and same(name, own) is not False)
 
 
 def administrating_roles(template: Template) -> list[Resource]:

@@ -179,6 +179,8 @@ def _unread(documents: Sequence[Document]) -> list[str]:
                 found.append(f"{name}{place}: only CloudFormation expands it")
             elif kind == "AWS::CloudFormation::StackSet":
                 found.append(f"stack set {name}{place}: name its template's file to have it reviewed")
+            elif isinstance(kind, str) and kind.endswith("::MODULE"):
+                found.append(f"module {name}{place}: only CloudFormation expands it")
             elif kind == "AWS::CloudFormation::Stack" and name not in document.nested:
                 found.append(f"nested stack {name}{place}: its template is not at hand")
         found += _unread(tuple(document.nested.values()))

@@ -84,6 +84,15 @@ def test_deploying_again_changes_nothing(life: ClusterLife) -> None:
     life_steps.expect_nothing_changes(life)
 
 
+def test_diff_tells_what_would_change(life: ClusterLife) -> None:
+    life.resize(workers=4)
+    ran = expect(life.cdk.run("diff", STACK, "--app", str(life.assembly())))
+    life.resize(workers=2)
+    assert "Number of stacks with differences: 1" in ran.output
+    assert "InstanceCount" in ran.output
+    assert len(life.nodes("workers")) == 2
+
+
 def test_who_may_do_what(life: ClusterLife, others: dict[str, str]) -> None:
     """Jobs share the nodes' role on Slurm: that role is the listed writer."""
     nodes, upload = life.role_arn("ExecutionRole"), life.role_arn("CustomCDKBucketDeployment")

@@ -135,6 +135,7 @@ def test_what_is_not_reviewed_is_said():
             "Fn::ForEach::Nodes": ["X", ["a"], {}],
             "Inner": {"Type": "AWS::CloudFormation::Stack"},
             "Many": {"Type": "AWS::CloudFormation::StackSet"},
+            "Shared": {"Type": "Our::Network::Vpc::MODULE"},
         },
     }
     assert review(body, file="t.json").limits == (
@@ -143,6 +144,7 @@ def test_what_is_not_reviewed_is_said():
         "Fn::ForEach::Nodes of t.json: only CloudFormation expands it",
         "nested stack Inner of t.json: its template is not at hand",
         "stack set Many of t.json: name its template's file to have it reviewed",
+        "module Shared of t.json: only CloudFormation expands it",
     )
 
 

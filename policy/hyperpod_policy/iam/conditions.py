@@ -10,8 +10,16 @@ from hyperpod_policy.iam import patterns
 from hyperpod_policy.iam.context import ABSENT as ABSENT
 from hyperpod_policy.iam.context import ANOTHER_ACCOUNT, SOMEBODYS_ID
 from hyperpod_policy.iam.context import SOMEBODY as SOMEBODY
-from hyperpod_policy.iam.variables import has_variables, with_variables
-from hyperpod_policy.values import Dynamic, Expression, Parameter, Unresolved, scalar_text
+from hyperpod_policy.iam.variables import POLICY_VARIABLE, has_variables, with_variables
+from hyperpod_policy.values import (
+    Dynamic,
+    Expression,
+    Parameter,
+    Text,
+    Unresolved,
+    concatenated,
+    scalar_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +129,24 @@ def _boolean(value: Any, given: Any) -> bool | None:
 
 
 def _like(value: Any, given: Any) -> bool | None:
+    if value == given:
+        return True  # the caller itself, by a policy variable
     if given in _NOBODY:
         return _somebody(value, given)
     return patterns.every(value, given)
 
 
 def _equals(value: Any, given: Any) -> bool | None:
+    if value == given:
+        return True
     if given in _NOBODY:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given)
 
 
 def _equals_ignoring_case(value: Any, given: Any) -> bool | None:
+    if value == given:
+        return True
     if given in _NOBODY:
         return None if _may_be_any_text(value) else False
     return patterns.equal(value, given, ignore_case=True)
@@ -152,9 +166,20 @@ _OPERATORS: Final = {
 
 def _somebody(value: Any, given: Any) -> bool | None:
     """Whether a pattern matches a principal that nobody listed, or its id."""
+    value = _with_callers_choice(value)
     if _may_be_any_text(value):
         return None
     return patterns.admits_any_principal(value) if given is SOMEBODY else patterns.admits_any_id(value)
+
+
+def _with_callers_choice(value: Any) -> Any:
+    """Put a wildcard where a pattern has what the caller chooses, such as a tag of its own."""
+    if not isinstance(value, Text):
+        return value
+    return concatenated(
+        "*" if isinstance(part, Expression) and part.function == POLICY_VARIABLE else part
+        for part in value.parts
+    )
 
 
 def _may_be_any_text(value: Any) -> bool:

@@ -9,6 +9,9 @@ from typing import Any, Final
 from hyperpod_policy.iam.context import ABSENT
 from hyperpod_policy.values import Expression, Text, Unresolved, concatenated
 
+POLICY_VARIABLE: Final = "policy variable"
+"""The function of an `Expression` that stands for a variable of which a request tells nothing."""
+
 _VARIABLE: Final = re.compile(r"\$\{([^}*?$,\s][^},]*?)\s*(?:,\s*'([^']*)'\s*)?\}")
 
 
@@ -52,11 +55,11 @@ def _parts(text: str, context: Mapping[str, Any]) -> list[Any]:
         name, default = match.group(1).lower(), match.group(2)
         known = context.get(name)
         if known is None:
-            parts.append(Expression("policy variable", name))
+            parts.append(Expression(POLICY_VARIABLE, name))
         elif known is ABSENT:
             parts.append(match.group(0) if default is None else default)
         elif isinstance(known, list):
-            parts.append(Expression("policy variable", name))
+            parts.append(Expression(POLICY_VARIABLE, name))
         else:
             parts.append(known)
     parts.append(text[end:])

@@ -44,7 +44,13 @@ def test_a_function_that_nobody_else_calls_complies(judge, template):
         ({"Fn::GetAtt": "NodeRole.Arn"}, {}, "pass"),
         ({"Ref": "AWS::AccountId"}, {}, "pass"),
         ({"Ref": "Partner"}, {}, "undetermined"),
-        ("events.amazonaws.com", {}, "pass"),
+        ("events.amazonaws.com", {}, "fail"),
+        ("events.amazonaws.com", {"SourceArn": {"Fn::GetAtt": "Rule.Arn"}}, "pass"),
+        ("alexa-connectedhome.amazon.com", {"EventSourceToken": "skill"}, "pass"),
+        ("s3.amazonaws.com", {"SourceAccount": OTHER}, "fail"),
+        ("*", {"SourceAccount": OTHER}, "fail"),
+        ("*", {"SourceAccount": {"Ref": "Partner"}}, "pass"),
+        ("*", {"SourceAccount": {"Ref": "AWS::AccountId"}}, "pass"),
         ("s3.amazonaws.com", {"SourceAccount": OWN}, "pass"),
     ],
     ids=str,
@@ -75,3 +81,17 @@ def test_a_template_without_cluster_is_left_alone(judge, template):
     _url(template, "NONE")
     del template["Resources"]["Cluster"]
     assert judge(ID, template).verdicts == ()
+
+
+def test_a_service_that_comes_for_anybody_is_told(judge, template):
+    _permission(template, "s3.amazonaws.com")
+    (finding,) = judge(ID, template, account=OWN).failures
+    assert finding.path == ("Principal",)
+    assert "lets s3.amazonaws.com, on whosever behalf it comes, call it" in finding.message
+
+
+def test_a_service_that_comes_for_another_account_is_told(judge, template):
+    _permission(template, "s3.amazonaws.com", SourceAccount=OTHER)
+    (finding,) = judge(ID, template, account=OWN).failures
+    assert finding.path == ("SourceAccount",)
+    assert f"for account {OTHER}, which is another" in finding.message

@@ -77,6 +77,16 @@ def test_what_must_not_fire(judge, eks_template, more):
     assert judge(ID, eks_template, account=OWN).findings == ()
 
 
+def test_an_entry_may_name_the_cluster_by_its_name(judge, eks_template):
+    eks_template["Resources"]["Eks"]["Properties"]["Name"] = "trainers"
+    principal = f"arn:aws:iam::{OTHER}:role/somebody"
+    _entry(eks_template, principal, ClusterName="trainers", AccessPolicies=ADMINISTRATOR)
+    (finding,) = judge(ID, eks_template, account=OWN).failures
+    assert "an administrator (AmazonEKSClusterAdminPolicy), of another account" in finding.message
+    _entry(eks_template, principal, ClusterName="another", AccessPolicies=ADMINISTRATOR)
+    assert judge(ID, eks_template, account=OWN).findings == ()
+
+
 def test_slurm_has_none(judge, template):
     _entry(template, SOMEBODY, AccessPolicies=ADMINISTRATOR)
     assert judge(ID, template).verdicts == ()

@@ -201,3 +201,79 @@ def test_a_writer_listed_by_its_id_fails(judge, template):
     assert "lets NodeRole s3:PutObject on lifecycle script bucket Scripts" in finding.message
     denial["Condition"] = {"StringNotLike": {"aws:userId": [{"Fn::Sub": "${UploadRole.RoleId}:*"}]}}
     assert judge(ID, template).outcome(ID) == "pass"
+
+
+def _function(template, role="UploadRole"):
+    resources = template["Resources"]
+    resources["UploadRole"]["Properties"]["Policies"] = [
+        {
+            "PolicyName": "p",
+            "PolicyDocument": {
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Action": "s3:PutObject",
+                        "Resource": {"Fn::Sub": "${Scripts.Arn}/*"},
+                    }
+                ]
+            },
+        }
+    ]
+    resources["UploadFunction"] = {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {"Role": {"Fn::GetAtt": [role, "Arn"]}},
+    }
+    resources["Upload"]["Properties"]["ServiceToken"] = {"Fn::GetAtt": ["UploadFunction", "Arn"]}
+
+
+def _let_nodes(template, action, function="UploadFunction"):
+    template["Parameters"] = {"Function": {"Type": "String"}}
+    resource = function if isinstance(function, dict) else {"Fn::GetAtt": [function, "Arn"]}
+    template["Resources"]["NodePolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {"Effect": "Allow", "Action": action, "Resource": resource}
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "does"),
+    [
+        ("lambda:UpdateFunctionCode", "changes"),
+        ("lambda:Update*", "changes"),
+        ("lambda:AddPermission", "changes"),
+        ("lambda:InvokeFunction", "tells what to do"),
+    ],
+)
+def test_nodes_get_at_the_scripts_through_the_function_that_writes_them(judge, template, action, does):
+    _function(template)
+    _let_nodes(template, action)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("NodePolicy", ("PolicyDocument", "Statement", 3))
+    assert f"on UploadFunction: who {does} that function writes lifecycle script bucket" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("action", "function"),
+    [
+        ("lambda:GetFunction", "UploadFunction"),
+        ("lambda:UpdateFunctionCode", "BackupFunction"),
+        ("lambda:UpdateFunctionCode", {"Ref": "Function"}),
+    ],
+    ids=str,
+)
+def test_what_does_not_get_there_is_left_alone(judge, template, action, function):
+    _function(template)
+    _let_nodes(template, action, function)
+    assert judge(ID, template).failures == ()
+
+
+def test_a_function_that_writes_no_scripts_may_be_changed(judge, template):
+    _function(template, role="BackupRole")
+    _let_nodes(template, "lambda:UpdateFunctionCode")
+    assert judge(ID, template).findings == ()
+
+
+def test_a_function_that_writes_by_its_own_mind_may_be_called(judge, template):
+    _function(template)
+    del template["Resources"]["Upload"]["Properties"]["ServiceToken"]
+    _let_nodes(template, "lambda:InvokeFunction")
+    assert judge(ID, template).findings == ()

@@ -137,3 +137,20 @@ def test_a_function_open_to_the_world_fails(judge, template):
     assert finding.logical_id == "More"
     del resources["Cluster"]
     assert judge(ID, template).verdicts == ()
+
+
+@pytest.mark.parametrize(("source", "fails"), [("0.0.0.0/0", True), ("10.0.0.0/8", False)])
+def test_the_group_that_eks_makes_counts(judge, eks_template, source, fails):
+    eks_template["Resources"]["Open"] = {
+        "Type": "AWS::EC2::SecurityGroupIngress",
+        "Properties": {
+            "GroupId": {"Fn::GetAtt": ["Eks", "ClusterSecurityGroupId"]},
+            "IpProtocol": "tcp",
+            "FromPort": 443,
+            "ToPort": 443,
+            "CidrIp": source,
+        },
+    }
+    failures = judge(ID, eks_template).failures
+    assert [finding.logical_id for finding in failures] == (["Open"] if fails else [])
+    assert all("the security group of Eks admits tcp 443" in finding.message for finding in failures)

@@ -163,3 +163,10 @@ def test_the_bucket_of_the_logs_is_judged_as_well(judge, template):
     )
     (finding,) = judge(ID, template, account=OWN).failures
     assert "access log bucket Logs, of another account" in finding.message
+
+
+@pytest.mark.parametrize("operator", ["ArnNotEquals", "ArnNotLike", "StringNotEquals"])
+def test_the_account_of_whoever_calls_is_any_account(judge, template, operator):
+    _exempt(template, "arn:aws:iam::${aws:PrincipalAccount}:role/writer", operator)
+    (finding,) = judge(ID, template).failures
+    assert "of another account" in finding.message

@@ -227,3 +227,57 @@ def test_a_lock_that_opens_through_services_fails(judge, template):
     (finding,) = judge(ID, template).failures
     assert "the denial holds only if" in finding.message
     assert "Bool aws:ViaAWSService false" in finding.message
+
+
+@pytest.mark.parametrize(
+    "exempt",
+    [
+        "${aws:PrincipalArn}",
+        {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/${!aws:PrincipalTag/team}"},
+        {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:${!aws:PrincipalTag/kind}"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("operator", ["ArnNotEquals", "StringNotLike"])
+def test_a_policy_variable_of_the_callers_choice_exempts_everybody(judge, template, operator, exempt):
+    _denial(template)["Condition"] = {operator: {"aws:PrincipalArn": [exempt]}}
+    failures = judge(ID, template).failures
+    assert any("leaves to whoever has them in an identity policy" in found.message for found in failures)
+
+
+@pytest.mark.parametrize("exempt", ["${aws:PrincipalAccount}", "${aws:SourceVpce, 'none'}"])
+def test_a_policy_variable_that_is_no_arn_exempts_nobody(judge, template, exempt):
+    _denial(template)["Condition"]["ArnNotEquals"]["aws:PrincipalArn"].append(exempt)
+    assert judge(ID, template).failures == ()
+
+
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_of_two_policies_one_is_lost(judge, template, bucket):
+    resources = template["Resources"]
+    resources["Another"] = {
+        "Type": "AWS::S3::BucketPolicy",
+        "Properties": {**resources[f"{bucket}Policy"]["Properties"]},
+    }
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("Another", ("Bucket",))
+    assert f"has {bucket}Policy as well, and S3 keeps one policy only" in finding.message
+
+
+def test_policies_of_two_buckets_are_no_two_policies(judge, template):
+    template["Resources"]["Another"] = {
+        "Type": "AWS::S3::BucketPolicy",
+        "Properties": {"Bucket": {"Fn::ImportValue": "a"}, "PolicyDocument": {"Statement": []}},
+    }
+    assert judge(ID, template).findings == ()
+
+
+def test_of_two_policies_with_opposite_conditions_one_exists(judge, template):
+    resources = template["Resources"]
+    template["Parameters"] = {"Stage": {"Type": "String"}}
+    template["Conditions"] = {
+        "Prod": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]},
+        "Test": {"Fn::Not": [{"Condition": "Prod"}]},
+    }
+    resources["Another"] = {**resources["ScriptsPolicy"], "Condition": "Test"}
+    resources["ScriptsPolicy"] = {**resources["ScriptsPolicy"], "Condition": "Prod"}
+    assert judge(ID, template).failures == ()

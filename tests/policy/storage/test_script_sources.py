@@ -120,3 +120,22 @@ def test_who_calls_an_administrator_is_one(judge, eks_template, resource, outcom
 def test_other_functions_may_come_from_anywhere(judge, template):
     template["Resources"]["BackupFunction"]["Properties"]["Code"] = {"S3Bucket": "somebodys-bucket"}
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("image", "outcome"),
+    [
+        (f"{OWN}.dkr.ecr.us-west-2.amazonaws.com/upload@sha256:0", "pass"),
+        ({"Fn::Sub": "${AWS::AccountId}.dkr.ecr.us-west-2.${AWS::URLSuffix}/upload:1"}, "pass"),
+        ({"Fn::Sub": "${Repository.RepositoryUri}:1"}, "pass"),
+        ("444455556666.dkr.ecr.us-west-2.amazonaws.com/upload:1", "fail"),
+        ({"Fn::Sub": "${Bucket}.dkr.ecr.us-west-2.amazonaws.com/upload:1"}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_where_an_image_comes_from(judge, template, image, outcome):
+    template["Resources"]["Repository"] = {"Type": "AWS::ECR::Repository"}
+    _upload(template)["Code"] = {"ImageUri": image}
+    report = judge(ID, template, account=OWN)
+    assert report.outcome(ID) == outcome
+    assert outcome == "pass" or "the code that uploads scripts is image" in report.text()

@@ -8,6 +8,7 @@ from hyperpod_policy.buckets import guarded_buckets
 from hyperpod_policy.clusters import distinct, execution_roles
 from hyperpod_policy.node_writes import judge_node_writes
 from hyperpod_policy.rule import Rule, Verdict
+from hyperpod_policy.script_detours import judge_detours
 from hyperpod_policy.template import Template
 
 
@@ -17,7 +18,9 @@ def check(template: Template) -> Iterator[Verdict]:
         if guarded.role == "lifecycle script":
             allowed = f"nodes read {guarded.words} and never write it or change its configuration"
             for used, _ in distinct(execution_roles(template)):
-                yield judge_node_writes(template, guarded, used, allowed=allowed)
+                detours = [*judge_detours(template, guarded, used, allowed=allowed)]
+                direct = judge_node_writes(template, guarded, used, allowed=allowed)
+                yield from detours if detours and direct.outcome == "pass" else (direct, *detours)
 
 
 RULE = Rule(

@@ -12,7 +12,7 @@ from hyperpod_policy.lustre_file_systems import lustre_file_systems
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.security_groups import SECURITY_GROUP, known_in_full, rules_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import elements
+from hyperpod_policy.values import Reference, elements
 
 _FUNCTION = "AWS::Lambda::Function"
 _ALLOWED = "connections from security groups or narrow ranges; people come through Systems Manager"
@@ -26,6 +26,8 @@ def check(template: Template) -> Iterator[Verdict]:
             yield from _judge(template, used.value, "nodes", used.cluster, *used.path)
         else:
             yield from _judge(template, used.value, "nodes", resource, "SecurityGroupIngress")
+    for control_plane in control_planes(template):
+        yield from _judge_made_by_eks(template, control_plane)
     for group, whose in _others(template):
         yield from _judge(template, group.ref, whose, group, "SecurityGroupIngress")
 
@@ -47,6 +49,17 @@ def _judge(
     elif quiet:
         found = f"the ingress rules of {group}, a security group of {whose}, are not all in this template"
         yield undetermined(resource, *path, found=found, allowed=_ALLOWED)
+
+
+def _judge_made_by_eks(template: Template, control_plane: Resource) -> Iterator[Verdict]:
+    """Judge the rules that a template adds to the group which EKS makes for a cluster."""
+    group = Reference(control_plane.key, "ClusterSecurityGroupId")
+    if any(used.value == group for used in security_groups(template)):
+        return  # judged as one of the nodes' groups
+    for rule, belongs in rules_of(template, group, "ingress"):
+        if belongs and rule.open_to_many:
+            found = f"the security group of {control_plane.logical_id} admits {rule}"
+            yield failed(rule.holder, *rule.path, found=found, allowed=_ALLOWED)
 
 
 def _others(template: Template) -> Iterator[tuple[Resource, str]]:

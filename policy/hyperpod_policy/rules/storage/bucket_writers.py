@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_policy.bucket_locks import judge_lock
-from hyperpod_policy.buckets import foreign_script_locations, guarded_buckets, write_requests
+from hyperpod_policy.buckets import foreign_script_locations, guarded_buckets, policies_of, write_requests
 from hyperpod_policy.clusters import distinct
-from hyperpod_policy.rule import Rule, Verdict, undetermined
+from hyperpod_policy.rule import Rule, Verdict, failed, undetermined
 from hyperpod_policy.template import Template
 
 
@@ -21,6 +21,14 @@ def check(template: Template) -> Iterator[Verdict]:
             what="object writes and deletes",
             listed="writers",
         )
+        policies = policies_of(template, guarded.bucket)
+        for policy in policies[1:]:
+            yield failed(
+                policy,
+                "Bucket",
+                found=f"{guarded.words} has {policies[0].logical_id} as well, and S3 keeps one policy only",
+                allowed="one policy with the statements of all",
+            )
     for used, _ in distinct(foreign_script_locations(template)):
         yield undetermined(
             used.cluster,

@@ -17,6 +17,7 @@ from hyperpod_policy.values import Imported, Pseudo, Reference, Text, elements, 
 _INVOKE: Final = "lambda:InvokeFunction"
 _UPLOAD: Final = "Custom::CDKBucketDeployment"
 _ALLOWED: Final = "a bucket of the template, or one with the account's id in its name"
+_OWN_IMAGES: Final = "images of a registry of the account"
 _FUNCTION: Final = "AWS::Lambda::Function"
 
 
@@ -70,6 +71,7 @@ def _sources(upload: Resource) -> Iterator[Verdict]:
 def _code(template: Template, function: Resource, does: str) -> Iterator[Verdict]:
     path = ("Code", "S3Bucket")
     yield from _judge(function, path, function.get(*path), f"the code that {does} comes from")
+    yield from _image(function, does)
     for position, layer in enumerate(elements(function.get("Layers"))[0]):
         made = template.resource(layer)
         if made is not None:
@@ -94,6 +96,21 @@ def _judge(holder: Resource, path: tuple[str | int, ...], bucket: Any, words: st
     if not named:
         found = f"{words} bucket {bucket}, whoever owns it"
         yield undetermined(holder, *path, found=found, allowed=_ALLOWED)
+
+
+def _image(function: Resource, does: str) -> Iterator[Verdict]:
+    path = ("Code", "ImageUri")
+    uri = function.get(*path)
+    if uri is None:
+        return
+    registry = uri.parts[0] if isinstance(uri, Text) else uri
+    where = belonging(registry.partition(".")[0] if isinstance(registry, str) else registry, function)
+    found = f"the code that {does} is image {uri}"
+    if where == "other":
+        yield failed(function, *path, found=f"{found}, of another account", allowed=_OWN_IMAGES)
+    elif where == "unknown":
+        found = f"{found}, whose account may be another"
+        yield undetermined(function, *path, found=found, allowed=_OWN_IMAGES)
 
 
 def _layer(function: Resource, path: tuple[str | int, ...], arn: Any, does: str) -> Iterator[Verdict]:
