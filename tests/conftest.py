@@ -9,6 +9,7 @@ from hyperpod_constructs.bundled_node import prefer_bundled_node
 pytest_plugins = [
     "custom_resource_handlers",
     "feature_flags",
+    "generated_inputs",
     "step_times",
     "mutation_summary",
     "system_parts",
