@@ -10,6 +10,8 @@ BIN = .venv/bin
 DEMO = build/demo
 PYTHON_READY = .venv/.ready
 CDK_READY = node_modules/.ready
+TRAINING = .venv-training
+TRAINING_READY = $(TRAINING)/.ready
 
 SHELL = /bin/sh
 export JSII_NODE = $(CURDIR)/$(BIN)/node
@@ -20,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CDK = PATH="$(CURDIR)/$(BIN):$$PATH" AWS_EC2_METADATA_DISABLED=true CDK_DISABLE_CLI_TELEMETRY=true \
     CDK_VALIDATION=true node_modules/.bin/cdk --no-notices
 
-.PHONY: help setup demo test lint wheel clean distclean
+.PHONY: help setup demo training test lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
@@ -28,10 +30,11 @@ help:
 	@echo 'make demo       synthesize a Slurm and an EKS cluster into $(DEMO), without an AWS account'
 	@echo '                (one of your own: make demo CLUSTER=path/to/cluster.yaml)'
 	@echo 'make test       run the tests'
+	@echo 'make training   install PyTorch into $(TRAINING), for the tests that train; without it they are skipped'
 	@echo 'make lint       check style, types, scripts, Dockerfiles and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
-	@echo 'make distclean  remove .venv and node_modules as well'
+	@echo 'make distclean  remove .venv, $(TRAINING) and node_modules as well'
 
 setup: $(PYTHON_READY) $(CDK_READY)
 
@@ -63,6 +66,18 @@ $(CDK_READY): package.json package-lock.json $(PYTHON_READY)
 	@echo 'Installing the CDK command line into node_modules ...'
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci --silent || \
 	    { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci; exit 1; }
+	@touch $@
+
+training: $(TRAINING_READY)
+
+# AWS's agent takes no PyTorch of which there is a small build: it comes without what it asks for.
+$(TRAINING_READY): requirements-training.txt requirements-agent.txt $(PYTHON_READY)
+	@rm -f $@
+	@$(BIN)/python -m venv --clear $(TRAINING)
+	@echo 'Installing PyTorch into $(TRAINING) ...'
+	@$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-training.txt
+	@$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --requirement requirements-agent.txt
 	@touch $@
 
 # $(call synthesize,FILE,NAME): synthesize the cluster of a file into $(DEMO)/NAME.
@@ -102,8 +117,8 @@ wheel: setup
 
 clean:
 	@rm -rf build dist cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	@find . -path ./.venv -prune -o -path ./node_modules -prune -o -path ./.git -prune -o \
+	@find . -path ./.venv -prune -o -path ./$(TRAINING) -prune -o -path ./node_modules -prune -o -path ./.git -prune -o \
 	    -type d -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean
-	@rm -rf .venv node_modules
+	@rm -rf .venv $(TRAINING) node_modules
