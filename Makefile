@@ -13,6 +13,8 @@ TEST_PROCESSES ?= 2
 BIN = .venv/bin
 PYTHON_READY = .venv/.ready
 CDK_READY = node_modules/.ready
+TRAINING = .venv-training
+TRAINING_READY = $(TRAINING)/.ready
 
 SHELL = /bin/sh
 export JSII_NODE = $(CURDIR)/$(BIN)/node
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_DEMO = PYTHONPATH=tests/plugins:tests/local_aws $(BIN)/python -m hyperpod_demo
 NO = 0 no false
 
-.PHONY: help setup demo demo-stop test mutants compare-review lint wheel clean distclean
+.PHONY: help setup demo demo-stop training test mutants compare-review lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
@@ -34,10 +36,11 @@ help:
 	@echo 'make test       run the tests'
 	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
 	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
+	@echo 'make training   install PyTorch into $(TRAINING), for the tests that train; without it they are skipped'
 	@echo 'make lint       check style, types, scripts, Dockerfiles and the contents of the wheel'
 	@echo 'make wheel      build the wheel into build/wheel'
 	@echo 'make clean      remove what the targets above built'
-	@echo 'make distclean  remove .venv and node_modules as well'
+	@echo 'make distclean  remove .venv, $(TRAINING) and node_modules as well'
 
 setup: $(PYTHON_READY) $(CDK_READY)
 
@@ -69,6 +72,18 @@ $(CDK_READY): package.json package-lock.json $(PYTHON_READY)
 	@echo 'Installing the CDK command line into node_modules ...'
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci --silent || \
 	    { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm ci; exit 1; }
+	@touch $@
+
+training: $(TRAINING_READY)
+
+# AWS's agent takes no PyTorch of which there is a small build: it comes without what it asks for.
+$(TRAINING_READY): requirements-training.txt requirements-agent.txt $(PYTHON_READY)
+	@rm -f $@
+	@$(BIN)/python -m venv --clear $(TRAINING)
+	@echo 'Installing PyTorch into $(TRAINING) ...'
+	@$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-training.txt
+	@$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --requirement requirements-agent.txt
 	@touch $@
 
 demo: setup
@@ -106,8 +121,8 @@ wheel: setup
 
 clean:
 	@rm -rf build dist cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	@find . -path ./.venv -prune -o -path ./node_modules -prune -o -path ./.git -prune -o \
+	@find . -path ./.venv -prune -o -path ./$(TRAINING) -prune -o -path ./node_modules -prune -o -path ./.git -prune -o \
 	    -type d -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean
-	@rm -rf .venv node_modules
+	@rm -rf .venv $(TRAINING) node_modules

@@ -12,6 +12,9 @@ import pytest
 from job_manifests import container_of, kubeflow_job, master_job, pod_spec, put
 from operator_double import Machine, Pod, expand, kubeflow_pods, terminate
 from operator_double.variables import environment_of
+from training_environment import needs_linux
+
+pytestmark = needs_linux
 
 
 @pytest.mark.parametrize(

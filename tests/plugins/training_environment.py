@@ -7,6 +7,7 @@ several gigabytes on most machines.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ PROGRAMS = Path(os.environ.get("HYPERPOD_TRAINING", Path(__file__).parents[2] / 
 TINY_TRAINING = Path(__file__).parent / "operator_double" / "tiny_training.py"
 STAND_IN = Path(__file__).parent / "operator_double" / "hyperpodrun_stand_in.py"
 
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="finds the processes of pods in /proc")
 needs_torchrun = pytest.mark.skipif(
     not (PROGRAMS / "torchrun").exists(), reason=f"no torchrun in {PROGRAMS}; run make training"
 )

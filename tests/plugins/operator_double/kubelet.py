@@ -149,6 +149,18 @@ class Pod:
             time.sleep(0.05)
         return found
 
+    def processes(self, word: str) -> list[int]:
+        """Return the ids of its processes, but for its first one, that have a word in their command.
+
+        Args:
+            word: Such as the name of a script.
+        """
+        return [
+            process
+            for process in _processes(self._marker)
+            if process != self._process.pid and word in _command(process)
+        ]
+
     def signal_end(self) -> None:
         """Send SIGTERM to its first process, and to no other: that is all a kubelet does."""
         if self.code is None:
@@ -225,3 +237,10 @@ def _processes(marker: str) -> Iterator[int]:
                 continue
             if found:
                 yield int(entry.name)
+
+
+def _command(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text(errors="replace")
+    except OSError:  # ended meanwhile
+        return ""

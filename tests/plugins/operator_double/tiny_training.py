@@ -27,7 +27,7 @@ def on_signal(number: int, frame: FrameType | None) -> None:
 
 def changes_size() -> bool:
     """Whether the operator asks all ranks to make room. Asked by all ranks in each step: it is collective."""
-    if os.environ.get("HYPERPOD_SIGNAL_COORDINATION", "disabled") == "disabled":
+    if "HYPERPOD_SIGNAL_COORDINATION" not in os.environ:  # AWS's agent always sets it for its processes
         return False
     from hyperpod_elastic_agent.elastic_event_handler import elastic_event_detected
 
