@@ -16,6 +16,9 @@ from hyperpod_policy.rule import Severity, Verdict, failed, undetermined
 from hyperpod_policy.values import Dynamic, Expression, Parameter, Text, truth
 
 _EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
+_CHANGED_BY_NAME: Final = frozenset({"cluster/*", "function:*", "stack/*"})
+"""What a role may look at, and changes by name only: whoever changes all of these changes the cluster."""
+
 _BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
 _FOR_SERVICES: Final = "kms:GrantIsForAWSResource"
 _VIA_SERVICE: Final = "kms:viaservice"
@@ -84,13 +87,17 @@ def _judge(
         )
     wide = [resource for resource in statement.resources if _is_everything(resource)]
     if not wide:
+        named = [resource for resource in statement.resources if _is_everything(resource, _CHANGED_BY_NAME)]
+        changes = [str(action) for action in statement.actions if not _only_reads(str(action))]
+        if named and changes:
+            yield fail(f"allows {_some(changes)} on {named[0]}")
         return
     others = [str(action) for action in statement.actions if str(action).lower() not in documented]
     unscoped = [action for action in others if _takes_no_scope(action)]
     too_wide = [action for action in others if action not in unscoped]
     if too_wide:
         yield fail(f"allows {_some(too_wide)} on {wide[0]}")
-    changing = [action for action in unscoped if not all(found.reads_only for found in matching(action))]
+    changing = [action for action in unscoped if not _only_reads(action)]
     if changing and not too_wide:
         yield fail(f"allows {_some(changing)}, which change something and take no scope", "warning")
 
@@ -133,13 +140,18 @@ def _takes_no_scope(pattern: str) -> bool:
     return bool(found) and not any(action.can_be_scoped for action in found)
 
 
-def _is_everything(resource: Any) -> bool:
+def _only_reads(pattern: str) -> bool:
+    found = matching(pattern)
+    return bool(found) and all(action.reads_only for action in found)
+
+
+def _is_everything(resource: Any, kinds: frozenset[str] = _EVERYTHING_OF) -> bool:
     parts = resource.parts if isinstance(resource, Text) else (resource,)
     text = "".join(part if isinstance(part, str) else "x" for part in parts)
     if text.strip("*?") == "":
         return True
     fields = text.split(":", 5)
-    return len(fields) == 6 and fields[5] in _EVERYTHING_OF
+    return len(fields) == 6 and fields[5] in kinds
 
 
 def _may_be_a_wildcard(value: Any) -> bool:

@@ -54,6 +54,9 @@ FUNCTION_CHANGE_ACTIONS = _actions("function", "change")
 CLUSTER_CONTROL_ACTIONS = _actions("cluster")
 """On a HyperPod cluster, to name other lifecycle scripts or run them again."""
 
+STACK_CHANGE_ACTIONS = _actions("stack")
+"""On a CloudFormation stack, to change its resources, with the role that the stack has if it has one."""
+
 NODE_SESSION_ACTIONS = _actions("node_session")
 """A shell on a node; permitted by the ARN of the cluster or by ``*``."""
 

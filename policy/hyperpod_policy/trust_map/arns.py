@@ -100,6 +100,17 @@ def of_control_plane(template: Template, control_plane: Resource) -> Arns:
     return Arns((*found.exact, entries), found.generated)
 
 
+def of_stack(holder: Resource) -> Arns:
+    """Return the stack that a resource belongs to."""
+    _, region, account = _place(holder, "cloudformation")
+    start = ("arn:", Pseudo("AWS::Partition"), ":cloudformation:", region, ":", account, ":stack/")
+    rest = ("/", Anything("id"))
+    return Arns(
+        (Pseudo("AWS::StackId"), concatenated((*start, Pseudo("AWS::StackName"), *rest))),
+        concatenated((*start, Expression("name of stack", holder.document.file), *rest)),
+    )
+
+
 def of_cluster(template: Template, cluster: Resource) -> Arns:
     """Return a HyperPod cluster."""
     found = _named(template, cluster, "sagemaker", "cluster", "/", "")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from hyperpod_model.catalog.control import CLUSTER_CONTROL_ACTIONS, NODE_SESSION_ACTIONS
-from hyperpod_policy.clusters import clusters, distinct, execution_roles, orchestrator
+from hyperpod_model.catalog.control import CLUSTER_CONTROL_ACTIONS, NODE_SESSION_ACTIONS, STACK_CHANGE_ACTIONS
+from hyperpod_policy.clusters import clusters, distinct, execution_roles, groups, orchestrator
 from hyperpod_policy.identities import role_of
 from hyperpod_policy.template import Resource
-from hyperpod_policy.trust_map.arns import of_cluster
+from hyperpod_policy.trust_map.arns import of_cluster, of_stack
 from hyperpod_policy.trust_map.asking import ask
 from hyperpod_policy.trust_map.draft import STACK, TRAINING_NODES, Draft
 from hyperpod_policy.trust_map.model import Node
 from hyperpod_policy.trust_map.sayings import of_property, say
+from hyperpod_policy.values import single
 
 
 def add_clusters(draft: Draft) -> None:
@@ -24,15 +25,47 @@ def add_clusters(draft: Draft) -> None:
             draft.asked(actor, "open-session", target, ask(actor, NODE_SESSION_ACTIONS, arns))
         draft.administrators("change-cluster", target, actions=CLUSTER_CONTROL_ACTIONS)
         draft.administrators("open-session", target, actions=NODE_SESSION_ACTIONS)
+        _add_images(draft, cluster)
+
+
+def _add_images(draft: Draft, cluster: Resource) -> None:
+    """Add the images that instance groups boot, by whoever makes them."""
+    for group in groups(cluster):
+        image = single(group.properties.get("ImageId"))
+        if image is None:
+            continue
+        name = say(image)
+        maker = draft.node(
+            Node(
+                f"image {name}",
+                "identity",
+                name,
+                role="whoever makes machine image",
+                outside=True,
+                note="what it holds, and whose it is, cannot be told from the templates",
+            )
+        )
+        evidence = of_property(cluster, (*group.path, "ImageId"), f"is {name}")
+        draft.leads_to_code(
+            maker, "nodes boot it, and what it holds runs as root", "undetermined", [evidence]
+        )
 
 
 def add_stack(draft: Draft) -> None:
     """Add the stacks under review: who deploys them changes everything on the map."""
     draft.node(Node(STACK, "stack", "the stacks under review"))
     draft.leads_to_code(STACK, "a deployment can change every resource, the locks too")
-    draft.administrators(
-        "deploy", STACK, actions=["cloudformation:UpdateStack", "cloudformation:ExecuteChangeSet"]
-    )
+    for holder in {id(cluster.document): cluster for cluster in clusters(draft.template)}.values():
+        for actor in draft.actors:
+            draft.asked(
+                actor,
+                "deploy",
+                STACK,
+                ask(actor, STACK_CHANGE_ACTIONS, of_stack(holder)),
+                note="with the role that the stack was given, or else with its own permissions",
+                at_most="undetermined",
+            )
+    draft.administrators("deploy", STACK, actions=STACK_CHANGE_ACTIONS)
 
 
 def add_jobs(draft: Draft) -> None:

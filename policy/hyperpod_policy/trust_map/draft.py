@@ -147,11 +147,13 @@ class Draft:
         )
         self.step(source, ability, target, certainty, actions=actions, evidence=evidence, note=note)
 
-    def leads_to_code(self, source: str, how: str, certainty: Certainty = "yes") -> None:
+    def leads_to_code(
+        self, source: str, how: str, certainty: Certainty = "yes", evidence: Iterable[Evidence] = ()
+    ) -> None:
         """Say how something leads to code on the training nodes."""
         self.nodes[source] = replace(self.nodes[source], effect=how)
         target = self.node(Node(TRAINING_NODES, "nodes", "training nodes"))
-        self.step(source, "lead-to-code", target, certainty, note=how)
+        self.step(source, "lead-to-code", target, certainty, evidence=evidence, note=how)
 
     def actor_of(self, kind: str, value: Any) -> Actor | None:
         """Return the role or user of the templates that a principal of a policy is."""

@@ -35,6 +35,7 @@ def add_kubernetes(draft: Draft) -> None:
         _add_entries(draft, control_plane, target)
         _add_creator(draft, control_plane, target)
         _add_charts(draft, control_plane, target)
+        _add_issuers(draft, control_plane, target)
     for found in foreign_control_planes(draft.template):
         name = say(found.arn)
         target = draft.node(Node(f"kubernetes {name}", "kubernetes", name, role="EKS cluster", outside=True))
@@ -126,6 +127,23 @@ def _add_creator(draft: Draft, control_plane: Resource, target: str) -> None:
         )
         evidence = [of_property(control_plane, ("AccessConfig", "AuthenticationMode"), f"is {say(mode)}")]
         draft.step(who, "administer-cluster", target, "undetermined", evidence=evidence)
+
+
+def _add_issuers(draft: Draft, control_plane: Resource, target: str) -> None:
+    """Add the identity providers whose tokens the Kubernetes API takes."""
+    for provider in draft.template.of_type("AWS::EKS::IdentityProviderConfig"):
+        if not _is_of(provider.get("ClusterName"), control_plane):
+            continue
+        path = ("Oidc", "IssuerUrl")
+        name = say(single(provider.get(*path)))
+        draft.step(
+            draft.outsider("Federated", name, note="users and groups are what its tokens say"),
+            "administer-cluster",
+            target,
+            "undetermined",
+            evidence=[of_property(provider, path, f"is {name}")],
+            note="what its users and groups may do is said in Kubernetes",
+        )
 
 
 def _add_charts(draft: Draft, control_plane: Resource, target: str) -> None:

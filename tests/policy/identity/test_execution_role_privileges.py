@@ -231,3 +231,21 @@ def test_what_takes_no_scope_is_allowed_on_everything(judge, template, action, s
 def test_reading_one_role_is_no_way_to_another(judge, template):
     _allow(template, Action="iam:GetRole", Resource={"Fn::GetAtt": ["NodeRole", "Arn"]})
     assert judge(ID, template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "fails"),
+    [
+        ("sagemaker:DeleteCluster", "arn:aws:sagemaker:us-west-2:${AWS::AccountId}:cluster/*", True),
+        ("sagemaker:*Cluster", "arn:aws:sagemaker:*:*:cluster/*", True),
+        ("lambda:UpdateFunctionCode", "arn:aws:lambda:us-west-2:${AWS::AccountId}:function:*", True),
+        ("cloudformation:UpdateStack", "arn:aws:cloudformation:us-west-2:${AWS::AccountId}:stack/*", True),
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:us-west-2:${AWS::AccountId}:cluster/*", False),
+        ("lambda:UpdateFunctionCode", "arn:aws:lambda:us-west-2:${AWS::AccountId}:function:jobs-*", False),
+    ],
+)
+def test_what_changes_clusters_functions_and_stacks_names_them(judge, template, action, resource, fails):
+    _allow(template, Action=action, Resource={"Fn::Sub": resource})
+    failures = judge(ID, template).failures
+    assert len(failures) == fails
+    assert all(f"allows {action} on arn:aws:" in finding.message for finding in failures)

@@ -138,3 +138,24 @@ def test_a_role_that_makes_access_entries_is_on_the_map(eks_template):
 
 def test_nodes_whose_role_gets_nowhere_are_not_named(eks_template):
     assert not any("host-network" in name for name in principals_of(trust_map(eks_template)))
+
+
+@pytest.mark.parametrize(
+    ("cluster", "line"),
+    [
+        ({"Ref": "Eks"}, {"federated by https://tokens.example undetermined: administer-cluster Eks"}),
+        ("another", set()),
+    ],
+    ids=str,
+)
+def test_an_issuer_of_tokens_is_on_the_map(eks_template, cluster, line):
+    before = trust_map(copy.deepcopy(eks_template))
+    eks_template["Resources"]["Issuer"] = {
+        "Type": "AWS::EKS::IdentityProviderConfig",
+        "Properties": {
+            "ClusterName": cluster,
+            "Type": "oidc",
+            "Oidc": {"IssuerUrl": "https://tokens.example", "ClientId": "x"},
+        },
+    }
+    assert new_lines(before, trust_map(eks_template)) == line

@@ -251,3 +251,38 @@ def test_json_has_its_documented_members(template):
 
 def test_the_same_template_says_the_same(template):
     assert trust_map(template).to_json() == trust_map(copy.deepcopy(template)).to_json()
+
+
+STACK = "arn:aws:cloudformation:us-west-2:${AWS::AccountId}:stack/"
+
+
+@pytest.mark.parametrize(
+    ("action", "stack", "deploys"),
+    [
+        ("cloudformation:UpdateStack", {"Ref": "AWS::StackId"}, True),
+        ("cloudformation:*", {"Fn::Sub": STACK + "*"}, True),
+        ("cloudformation:ExecuteChangeSet", {"Fn::Sub": STACK + "${AWS::StackName}/*"}, True),
+        ("cloudformation:DescribeStacks", {"Ref": "AWS::StackId"}, False),
+        ("cloudformation:UpdateStack", "arn:aws:cloudformation:us-west-2:444455556666:stack/x/*", False),
+    ],
+    ids=str,
+)
+def test_who_updates_the_stack_changes_everything(template, action, stack, deploys):
+    template["Resources"]["Deployer"] = _role(_allow(action, stack))
+    lines = lines_of(trust_map(template, region="us-west-2", account="111122223333"), "Deployer")
+    assert lines == ({"undetermined: deploy the stacks under review"} if deploys else set())
+
+
+@pytest.mark.parametrize(
+    ("image", "name"), [("ami-0123456789abcdef0", "ami-0123456789abcdef0"), ({"Ref": "Image"}, "Image")]
+)
+def test_whoever_makes_the_image_of_a_group_is_on_the_map(template, image, name):
+    template["Parameters"] = {"Image": {"Type": "String"}}
+    before = trust_map(copy.deepcopy(template))
+    template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][1]["ImageId"] = image
+    found = trust_map(template)
+    assert new_lines(before, found) == {f"{name} undetermined: lead-to-code training nodes"}
+    (way,) = (way for way in found.ways if way.principal == f"image {name}")
+    assert way.steps[0].evidence[0].path == ("InstanceGroups", 1, "ImageId")
+    assert "what it holds runs as root" in found.text()
+    assert name in svg(found)
