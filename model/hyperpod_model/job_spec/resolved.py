@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hyperpod_model.catalog.instances import instance_type
 from hyperpod_model.catalog.pod_resources import processes_per_device
+from hyperpod_model.checks.jobs.bounds import LARGEST_COUNT
 from hyperpod_model.pod_resources import NodeSetup, PodResources, pod_resources
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def backoff_limit_of(job: JobSpec) -> int:
     Args:
         job: The job.
     """
-    return job.max_retries * job.max_nodes
+    return min(job.max_retries * job.max_nodes, LARGEST_COUNT)
 
 
 def resources_of(job: JobSpec, node: NodeSetup | None) -> PodResources:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hyperpod_model.checks.images import check_image
+from hyperpod_model.checks.jobs.bounds import check_largest
 from hyperpod_model.checks.jobs.checkpointless import check_job_checkpointless
 from hyperpod_model.checks.jobs.checkpoints import check_checkpoints
 from hyperpod_model.checks.jobs.counts import check_counts
@@ -44,5 +45,6 @@ def check_job(job: Job) -> list[Fault]:
         *check_pairs(job),
         *check_scheduling(job),
         *check_versions(job),
+        *check_largest(job),
     ]
     return list(dict.fromkeys(faults))
