@@ -32,6 +32,7 @@ def excesses(
     who: str,
     allowed: str,
     grants_through_services: bool = False,
+    on_any_cluster: frozenset[str] = frozenset(),
 ) -> Iterator[Verdict]:
     """Yield what is too much, or may be, in the policies of a role.
 
@@ -42,6 +43,8 @@ def excesses(
         allowed: What it may do instead.
         grants_through_services: Whether it may make key grants by asking a named service that then makes them
             for itself (``kms:ViaService``). By default not.
+        on_any_cluster: Actions in lower case that the role needs on clusters whose name it cannot say. By
+            default none.
     """
     for name, holder, path in held.aws_managed:
         if name in _BROAD_MANAGED_POLICIES or name.endswith("FullAccess"):
@@ -50,11 +53,16 @@ def excesses(
         yield undetermined(holder, *path, found=f"policy {value} is not in this template", allowed=allowed)
     for statement in held.statements:
         if statement.effect == "Allow":
-            yield from _judge(statement, documented, who, allowed, grants_through_services)
+            yield from _judge(statement, documented, who, allowed, grants_through_services, on_any_cluster)
 
 
 def _judge(
-    statement: Statement, documented: frozenset[str], who: str, allowed: str, grants_through_services: bool
+    statement: Statement,
+    documented: frozenset[str],
+    who: str,
+    allowed: str,
+    grants_through_services: bool,
+    on_any_cluster: frozenset[str],
 ) -> Iterator[Verdict]:
     def fail(found: str, severity: Severity | None = None) -> Verdict:
         return failed(statement.holder, *statement.path, found=found, allowed=allowed, severity=severity)
@@ -88,7 +96,8 @@ def _judge(
     wide = [resource for resource in statement.resources if _is_everything(resource)]
     if not wide:
         named = [resource for resource in statement.resources if _is_everything(resource, _CHANGED_BY_NAME)]
-        changes = [str(action) for action in statement.actions if not _only_reads(str(action))]
+        others = [str(action) for action in statement.actions if str(action).lower() not in on_any_cluster]
+        changes = [action for action in others if not _only_reads(action)]
         if named and changes:
             yield fail(f"allows {_some(changes)} on {named[0]}")
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hyperpod_policy.choices import World
@@ -122,7 +122,7 @@ def judged_in_all_worlds(
         _finding(promise, verdict, worlds, everywhere=len(worlds) == reviewed)
         for promise, verdict, worlds in answers.values()
     )
-    limits = [*_unread(documents)]
+    limits = [*(_undecided(documents) if findings else ()), *_unread(documents)]
     if waiting:
         limits.append(
             f"{len(waiting)} or more further combinations of parameter values and conditions; "
@@ -163,6 +163,27 @@ def _line(verdict: Verdict) -> int | None:
     if verdict.outcome == "pass":
         return None
     return verdict.resource.document.line_of(verdict.resource.logical_id, verdict.path)
+
+
+def _undecided(documents: Sequence[Document]) -> Iterator[str]:
+    """Say which parameters take any value and decide conditions, of which the default alone is judged."""
+    for document in documents:
+        declared = document.body.get("Parameters")
+        named = set(_parameters_in(document.body.get("Conditions")))
+        for name, parameter in declared.items() if isinstance(declared, Mapping) else ():
+            free = isinstance(parameter, Mapping) and "AllowedValues" not in parameter
+            if free and "Default" in parameter and name in named and name not in document.parameters:
+                place = "" if document.file is None else f" of {document.file}"
+                yield f"conditions on parameter {name}{place} with another value than its default"
+
+
+def _parameters_in(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("Ref"), str):
+            yield value["Ref"]
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from _parameters_in(item)
 
 
 def _unread(documents: Sequence[Document]) -> list[str]:

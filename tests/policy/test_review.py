@@ -123,6 +123,37 @@ def test_too_many_combinations_are_said(monkeypatch):
     assert "not reviewed: 6 or more further combinations" in report.text()
 
 
+def _with_condition(**parameter):
+    return {
+        "Parameters": {"Stage": {"Type": "String", **parameter}, "Other": {"Type": "String", "Default": "a"}},
+        "Conditions": {"Prod": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "test"]}]}},
+        "Resources": {"P": {"Type": "Test::Probe", "Properties": {}}},
+    }
+
+
+def test_a_condition_that_only_a_default_decides_is_said():
+    report = review(_with_condition(Default="prod"), file="t.json", rules=[SMALL])
+    (limit,) = report.limits
+    assert limit == "conditions on parameter Stage of t.json with another value than its default"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values"),
+    [
+        ({}, {}),
+        ({"Default": "prod", "AllowedValues": ["prod", "test"]}, {}),
+        ({"Default": "a"}, {"Stage": "b"}),
+    ],
+    ids=str,
+)
+def test_a_condition_that_counts_both_ways_is_not_said(parameter, values):
+    assert review(_with_condition(**parameter), rules=[SMALL], parameters=values).limits == ()
+
+
+def test_where_nothing_is_judged_conditions_are_not_said():
+    assert review(_with_condition(Default="prod")).limits == ()
+
+
 def test_what_is_not_reviewed_is_said():
     body = {
         "Transform": [

@@ -19,7 +19,10 @@ from hyperpod_policy.trust_map import trust_map
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
 JUDGED = yaml.safe_load((HERE / "findings.yaml").read_text())
+_UNDECIDED = "conditions on parameter {} with another value than its default"
 LIMITS = {
+    "optional_file_system": [_UNDECIDED.format("FileSystemId of template.yaml")],
+    "slurm_inline_vpc": [_UNDECIDED.format("BackupZone of hyperpod.yaml")],
     "nested_stacks": ["nested stack HelmStack of main.yaml: its template is not at hand"],
     "sam": ["transform AWS::Serverless-2016-10-31 of template.yaml: only CloudFormation runs it"],
     "stack_set": ["stack set Clusters of template.yaml: name its template's file to have it reviewed"],

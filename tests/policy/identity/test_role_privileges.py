@@ -89,3 +89,24 @@ def test_roles_of_nodes_and_pods_have_rules_of_their_own(judge, eks_template):
     for name in ("NodeRole", "PodRole", "TokenRole"):
         eks_template["Resources"][name]["Properties"]["Policies"] = everything
     assert judge(ID, eks_template).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("service", "action", "fails"),
+    [
+        ("hyperpod.sagemaker.amazonaws.com", "sagemaker:BatchAddClusterNodes", False),
+        ("hyperpod.sagemaker.amazonaws.com", "sagemaker:BatchDeleteClusterNodes", False),
+        ("hyperpod.sagemaker.amazonaws.com", "sagemaker:UpdateCluster", True),
+        ("lambda.amazonaws.com", "sagemaker:BatchDeleteClusterNodes", True),
+        ("lambda.amazonaws.com", "sagemaker:DescribeCluster", False),
+    ],
+)
+def test_who_may_change_every_cluster(judge, template, service, action, fails):
+    resource = {"Fn::Sub": "arn:aws:sagemaker:us-west-2:${AWS::AccountId}:cluster/*"}
+    template["Resources"]["BackupRole"]["Properties"]["AssumeRolePolicyDocument"] = {
+        "Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}]
+    }
+    _allow(template, Action=action, Resource=resource)
+    failures = judge(ID, template).failures
+    assert len(failures) == fails
+    assert all(f"allows {action} on arn:aws:sagemaker" in finding.message for finding in failures)

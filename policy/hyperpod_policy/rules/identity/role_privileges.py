@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hyperpod_model.catalog.iam import FUNCTION_BASIC_ACTIONS
+from hyperpod_model.catalog.iam import CLUSTER_ROLE_ACTIONS, CLUSTER_ROLE_SERVICE, FUNCTION_BASIC_ACTIONS
+from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.identities import permissions
 from hyperpod_policy.other_roles import other_roles
+from hyperpod_policy.pod_roles import TRUST
 from hyperpod_policy.privileges import excesses
 from hyperpod_policy.rule import Rule, Verdict, passed
-from hyperpod_policy.template import Template
+from hyperpod_policy.template import Resource, Template
 
 _ALLOWED: Final = "named actions on the resources at hand"
+_SCALING: Final = frozenset(action.lower() for action in CLUSTER_ROLE_ACTIONS)
 _DOCUMENTED: Final = frozenset(action.lower() for action in FUNCTION_BASIC_ACTIONS)
 
 
@@ -26,9 +29,18 @@ def check(template: Template) -> Iterator[Verdict]:
             who="those who take it",
             allowed=_ALLOWED,
             grants_through_services=True,
+            on_any_cluster=_SCALING if _is_for_scaling(role) else frozenset(),
         )
         verdicts = [verdict for verdict in found if verdict.outcome == "fail"]
         yield from verdicts if verdicts else [passed(role)]
+
+
+def _is_for_scaling(role: Resource) -> bool:
+    """Whether HyperPod takes a role to scale a cluster, which names the role and so cannot be named by it."""
+    return any(
+        isinstance(statement, Statement) and ("Service", CLUSTER_ROLE_SERVICE) in statement.principals
+        for statement in statements_of(role, TRUST)
+    )
 
 
 RULE = Rule(
