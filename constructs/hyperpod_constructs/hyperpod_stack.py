@@ -558,6 +558,10 @@ class HyperPodStack(Stack):
             )
         for name, (value, description) in values.items():
             CfnOutput(self, name, value=value, description=description)
+        spare_nodes = cluster.node.find_child("SpareNodes")
+        assert isinstance(spare_nodes, CfnOutput)
+        # The cluster's own output, named like those of the stack.
+        spare_nodes.override_logical_id("SpareNodes")
 
 
 def _refuse_other_kinds(spec: object) -> None:

@@ -193,7 +193,7 @@ def test_outputs_say_what_people_need_next(default: dict[str, Any]) -> None:
         "LifecycleScriptsUri",
         "FileSystemSource",
     } <= outputs.keys()
-    assert any("pare" in name and output["Value"] == "1" for name, output in outputs.items())
+    assert outputs["SpareNodes"]["Value"] == "1"
 
 
 def test_tags_are_on_the_cluster_and_on_what_it_needs() -> None:

@@ -55,6 +55,20 @@ if sys.argv[2] == "synth":
     print(os.getpid(), flush=True)
     time.sleep(60)
 """
+# Plays somebody who stops the double beside the demo, which then asks it for the cluster.
+STOPS = """\
+import os, socket, sys, time
+from pathlib import Path
+from urllib.parse import urlsplit
+if sys.argv[2] == "synth":
+    assembly = Path(sys.argv[sys.argv.index("--output") + 1])
+    (assembly / "validation-report.json").write_text('{"pluginReports": []}')
+if sys.argv[2] == "deploy":
+    Path(os.environ["CDK_HOME"]).with_name("double.env").unlink()
+    place = urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    while not socket.socket().connect_ex((place.hostname, place.port)):
+        time.sleep(0.1)
+"""
 PROGRAM = """\
 import sys
 from pathlib import Path
@@ -105,7 +119,7 @@ def test_a_failed_deployment_is_told_and_nothing_leads_to_a_real_account(demo: D
 
     assert code == 1
     assert "synthesize HyperPodStack and validate it: no open finding, 2 acknowledged" in told
-    assert "deploy HyperPodStack: 3 of 75 resources, not finished" in told
+    assert "deploy HyperPodStack: 3 of 74 resources, not finished" in told
     assert f"all of which is in {demo.folder / 'cluster' / 'deploy.log'}:" in told
     assert "    a |  3/75 | CREATE_FAILED | because" in told
     assert "Traceback" not in told
@@ -149,7 +163,7 @@ def test_faults_of_a_cluster_are_told_before_anything_starts(demo: DemoProgram) 
 def test_context_has_a_name_and_a_value(demo: DemoProgram) -> None:
     code, told = demo.run("--context", "us-west-2")
     assert code == 2
-    assert "must be NAME=VALUE, got 'us-west-2'" in told
+    assert "must be NAME=VALUE, got 'us-west-2'; with make: make demo CONTEXT=" in told
 
 
 def test_nothing_to_stop_is_said(demo: DemoProgram) -> None:
@@ -192,6 +206,15 @@ def test_an_interrupt_to_all_of_its_group_leaves_nothing(demo: DemoProgram, keep
     assert not (demo.folder / SETTINGS).exists()
     with pytest.raises(ProcessLookupError):
         os.killpg(int(log.read_text()), 0)
+
+
+def test_a_double_that_is_stopped_meanwhile_is_an_error_in_words(demo: DemoProgram) -> None:
+    process = demo.start("--keep", "--cluster", "examples/clusters/small-existing-network.yaml", cdk=STOPS)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "error: the double of AWS answers no more; was it stopped?" in told
+    assert "The double goes on" not in told
+    assert "Traceback" not in told
 
 
 def test_a_double_left_by_a_failed_demo_is_stopped_by_the_next_one(demo: DemoProgram) -> None:

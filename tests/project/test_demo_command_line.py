@@ -39,9 +39,13 @@ def stand_in(path: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (
             "hyperpod-a |  3/75 | 7:44:02 AM | CREATE_COMPLETE | AWS::EC2::VPC | HyperPodStack/Network (N)",
-            "3 of 75 resources",
+            "3 of 74 resources",
         ),
-        ("hyperpod-a | 121/125 | 7:44:30 AM | CREATE_IN_PROGRESS | AWS::IAM::Role |", "121 of 125 resources"),
+        ("hyperpod-a | 121/125 | 7:44:30 AM | CREATE_IN_PROGRESS | AWS::IAM::Role |", "121 of 124 resources"),
+        (
+            "hyperpod-a | 125/125 | 7:44:31 AM | CREATE_COMPLETE | AWS::CloudFormation::Stack |",
+            "124 of 124 resources",
+        ),
         ("hyperpod-a: start: Publishing LifecycleScripts/Upload/Asset1 (current)", "publishing assets"),
         ("hyperpod-a: creating CloudFormation changeset...", "creating the change set"),
         ("HyperPodStack (hyperpod-a): deploying... [1/1]", None),
@@ -59,7 +63,7 @@ def test_all_output_is_in_the_log_and_the_step_knows_where_it_is(
     step, log = Step("deploy"), tmp_path / "folder" / "deploy.log"
     command_line.run("deploy", "A", log=log, step=step, stage=deployment_stage)
     assert log.read_text() == "['--no-notices', 'deploy', 'A']\na |  3/75 | x\n"
-    assert str(step) == "deploy: 3 of 75 resources"
+    assert str(step) == "deploy: 3 of 74 resources"
 
 
 def test_a_failure_shows_the_end_of_the_log_and_where_the_rest_is(

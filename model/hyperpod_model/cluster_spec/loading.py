@@ -73,6 +73,9 @@ def load_cluster(
         faults.append(Fault((), "must be a mapping of fields at the top, such as 'name: llm-train'", line=1))
     if not isinstance(data, Mapping):
         raise InvalidInputError(faults)
+    if isinstance(data.get("Resources"), Mapping):
+        message = f"{file} is a CloudFormation template, not a cluster; hyperpod-review judges templates"
+        raise InvalidInputError([Fault((), message)])
     if is_request(data):
         found, spec, notes = import_request(
             data, document, strict=strict, region=region, zone=availability_zone_id

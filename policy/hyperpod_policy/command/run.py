@@ -13,6 +13,7 @@ from hyperpod_model.faults import InvalidInputError
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES, Acknowledgement, acknowledge
 from hyperpod_policy.command.arguments import DEFAULT_PATH, UsageError
 from hyperpod_policy.command.output import columns, emit, has_colour, write
+from hyperpod_policy.command.parameters import refuse_wrong_parameters
 from hyperpod_policy.command.processes import reader
 from hyperpod_policy.command.progress import tracked
 from hyperpod_policy.command.reviewing import Task, reports
@@ -80,11 +81,7 @@ def _loaded(options: Namespace) -> Sources:
         parameters=dict(options.parameter),
         apply=reader(options.jobs),
     )
-    declared = {name for document in sources.documents for name in _section(document, "Parameters")}
-    for name, _ in options.parameter:
-        if name not in declared:
-            listing = ", ".join(sorted(declared)) if declared else "none"
-            raise UsageError(f"--parameter {name}: no template has it; parameters: {listing}")
+    refuse_wrong_parameters(options.parameter, sources.documents)
     return sources
 
 
@@ -235,8 +232,3 @@ def _all(documents: Iterable[Document]) -> Iterator[Document]:
     for document in documents:
         yield document
         yield from _all(document.nested.values())
-
-
-def _section(document: Document, name: str) -> Iterable[str]:
-    found = document.body.get(name)
-    return found if isinstance(found, dict) else ()

@@ -32,6 +32,17 @@ from hyperpod_policy.sources.unusable import UnusableInputError
 _LISTED: Final = 3
 """Files that a remark names one by one."""
 
+_NEITHER: Final = (
+    "is neither a CloudFormation template, which has Resources, nor a Kubernetes manifest, which has "
+    "apiVersion and kind"
+)
+_CLUSTER: Final = (
+    "describes a cluster, and is no CloudFormation template; synthesize it (cdk synth -c cluster=FILE), and "
+    "review the cloud assembly"
+)
+_CLUSTER_KEYS: Final = frozenset({"instance_groups", "InstanceGroups"})
+"""Keys at the top of a specification of a cluster, and of a ``CreateCluster`` request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -129,8 +140,7 @@ class _Loading:
         for value in values:
             if not self._value(unwrapped(value, file=file), file, folder):
                 raise UnusableInputError(
-                    "is neither a CloudFormation template, which has Resources, nor a Kubernetes manifest, "
-                    "which has apiVersion and kind",
+                    _CLUSTER if _describes_cluster(value.value) else _NEITHER,
                     file=file,
                     line=value.marks.line(()) if len(values) > 1 else None,
                 )
@@ -243,3 +253,7 @@ class _Loading:
             return False
         self._seen.add(where)
         return True
+
+
+def _describes_cluster(value: object) -> bool:
+    return isinstance(value, Mapping) and not _CLUSTER_KEYS.isdisjoint(value)

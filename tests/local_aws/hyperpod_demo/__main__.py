@@ -88,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+        message = f"must be NAME=VALUE, got {text!r}; with make: make demo CONTEXT='name=value ...'"
+        raise argparse.ArgumentTypeError(message)
     return name, value
 
 

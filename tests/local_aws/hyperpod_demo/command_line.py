@@ -78,7 +78,9 @@ def deployment_stage(line: str) -> str | None:
     """Return how far a deployment is, if a line of the CLI's output tells."""
     found = _RESOURCES.search(line)
     if found is not None:
-        return f"{found[1]} of {found[2]} resources"
+        # The CLI counts the stack itself among its resources.
+        number = int(found[2]) - 1
+        return f"{min(int(found[1]), number)} of {number} resources"
     return next((stage for pattern, stage in _STAGES if pattern.search(line)), None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from botocore.exceptions import ConnectionError as NoConnectionError
+from botocore.exceptions import HTTPClientError
 from cdk_command import STACK, CdkCommand, deployment
 
 from aws_double import ACCOUNT, LIMITS
@@ -17,9 +18,10 @@ from aws_double.running import environment_for, outside_environment, running
 from aws_double.session import Session
 from hyperpod_demo.clusters import ADAPTED, READ_FROM_CONTEXT, DemoCluster
 from hyperpod_demo.command_line import CommandLine, DemoError, deployment_stage, shown
+from hyperpod_demo.findings import findings, warnings
 from hyperpod_demo.instructions import instructions
 from hyperpod_demo.interrupts import Interrupts
-from hyperpod_demo.keeping import kept
+from hyperpod_demo.keeping import SETTINGS, kept
 from hyperpod_demo.progress import Progress
 from hyperpod_demo.showing import description, node_table
 from hyperpod_demo.stand_ins import StandIns, with_stand_ins
@@ -78,11 +80,17 @@ class Demo:
                 self.progress.tell("\nWhat this double of AWS does not show:")
                 for limit in LIMITS:
                     self.progress.tell(f"- {limit}")
+            except (NoConnectionError, HTTPClientError) as error:
+                raise DemoError(f"the double of AWS answers no more; was it stopped? {error}") from error
             finally:
-                if keep and self.interrupts.number is None:
+                if self._goes_on(keep=keep):
                     self.progress.tell(f"\n{instructions(self.folder, endpoint, clusters[0])}")
         end = "The double goes on." if keep else "The double is stopped."
         self.progress.tell(f"\nDone in {self.progress.total}. {end}")
+
+    def _goes_on(self, *, keep: bool) -> bool:
+        # Without its settings it was stopped meanwhile, by `make demo-stop`.
+        return keep and self.interrupts.number is None and (self.folder / SETTINGS).exists()
 
     def _play_one(self, cluster: DemoCluster, endpoint: str) -> None:
         self._begin(cluster)
@@ -126,8 +134,9 @@ class Demo:
                 *("synth", STACK, "--quiet", "--output", str(assembly), *cluster.arguments()),
                 log=assembly / "synth.log",
             )
-            acknowledged = _acknowledged(assembly)
-            step.at = f"no open finding, {acknowledged} acknowledged with a reason"
+            step.at = findings(assembly)
+        for warning in warnings(assembly):
+            self.progress.tell(f"        warning: {warning}")
         for note in cluster.notes:
             self.progress.tell(f"        note: {note}")
         self.progress.tell(f"        cloud assembly: {shown(assembly)}, with its validation-report.json")
@@ -185,9 +194,3 @@ class Demo:
             except RuntimeError as error:
                 raise DemoError(str(error)) from error
             yield double.endpoint
-
-
-def _acknowledged(assembly: Path) -> int:
-    """Count the findings of a synthesis that are acknowledged; it fails for any other."""
-    report = json.loads((assembly / "validation-report.json").read_text())
-    return sum(len(plugin.get("suppressedViolations", [])) for plugin in report["pluginReports"])

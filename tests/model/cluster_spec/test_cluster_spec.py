@@ -748,6 +748,14 @@ def test_says_that_a_file_is_missing_or_a_folder(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+def test_a_template_is_told_from_a_cluster(faults_in: Faults) -> None:
+    [fault] = faults_in("Parameters: {}\nResources:\n  A: {Type: 'AWS::S3::Bucket', Name: !Sub '${B}'}\n")
+    assert fault.message.endswith(
+        "is a CloudFormation template, not a cluster; hyperpod-review judges templates"
+    )
+    assert "is no field here" in str(faults_in(valid(more="Resources: 5\n")))
+
+
 def test_command_line_and_file_must_agree(load: Load, faults_in: Faults) -> None:
     assert load(VALID, region="us-west-2", availability_zone_id="usw2-az1").spec.region == "us-west-2"
     said = [str(fault) for fault in faults_in(VALID, region="us-east-1", availability_zone_id="usw2-az2")]

@@ -37,6 +37,11 @@ import pytest
             "--baseline compares templates, and one of the sides has none",
         ),
         (["broken.yaml"], "broken.yaml:3: a value is missing"),
+        (
+            ["cluster.yaml"],
+            "cluster.yaml: describes a cluster, and is no CloudFormation template; synthesize it",
+        ),
+        (["request.json"], "request.json: describes a cluster"),
         (["empty"], "empty: holds no template and no manifest"),
     ],
 )
@@ -44,12 +49,47 @@ def test_what_cannot_be_reviewed_gets_one_line_and_exit_2(run, save, folder, arg
     save("t.json", {"Resources": {}})
     save("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")
     save("broken.yaml", "Resources:\n  A: [\n")
+    save("cluster.yaml", "name: a\ninstance_groups: []\n")
+    save("request.json", {"ClusterName": "a", "InstanceGroups": []})
     (folder / "empty").mkdir()
     ran = run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     (line,) = ran.err.splitlines()
     assert line.startswith("hyperpod-review: ")
     assert words in line
+
+
+SIZES = {"Type": "String", "AllowedValues": ["small", "large"]}
+
+
+@pytest.mark.parametrize(
+    ("declarations", "given", "allowed"),
+    [
+        ([SIZES], "large", None),
+        ([SIZES], "huge", "small, large"),
+        ([{"Type": "Number", "AllowedValues": [1, 2]}], "2", None),
+        ([{"Type": "Number", "AllowedValues": [1, 2]}], "3", "1, 2"),
+        ([{"Type": "String", "AllowedValues": [True, False]}], "true", None),
+        ([{"Type": "String", "AllowedValues": list(range(10))}], "x", "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
+        ([{"Type": "CommaDelimitedList", "AllowedValues": ["a", "b"]}], "a,b", None),
+        ([{"Type": "String"}], "anything", None),
+        ([{"Type": "String", "AllowedValues": "small"}], "huge", None),
+        (["no declaration"], "huge", None),
+        # Another template under review may allow it.
+        ([SIZES, {"Type": "String", "AllowedValues": ["huge"]}], "huge", None),
+        ([SIZES, {"Type": "String", "AllowedValues": ["small", "tiny"]}], "huge", "small, large, tiny"),
+    ],
+)
+def test_a_value_must_be_one_that_a_template_allows(run, save, declarations, given, allowed):
+    for number, declaration in enumerate(declarations):
+        save(f"{number}.json", {"Parameters": {"Size": declaration}, "Resources": {}})
+    ran = run(*(f"{number}.json" for number in range(len(declarations))), "-p", f"Size={given}")
+    if allowed is None:
+        assert ran.code == 0, ran.err
+    else:
+        assert ran.code == 2
+        words = f"--parameter Size: got {given!r}, which its template refuses; allowed: {allowed}"
+        assert ran.err == f"hyperpod-review: {words}\n"
 
 
 def test_every_fault_of_an_acknowledgement_file_is_told_in_one_line(run, save):

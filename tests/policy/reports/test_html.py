@@ -292,6 +292,24 @@ def test_more_networks_than_a_page_draws_are_counted(template):
     )
 
 
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (["out/a.json", "out/b.json"], ["a.json", "b.json"]),
+        (["slurm/a.json", "eks/a.json"], ["slurm/a.json", "eks/a.json"]),
+        (["a.json", "eks/a.json"], ["a.json", "eks/a.json"]),
+        (["x/one/a.json", "x/two/a.json", "x/two/b.json"], ["one/a.json", "two/a.json", "b.json"]),
+    ],
+)
+def test_networks_of_templates_with_one_name_are_told_apart(template, files, shown):
+    documents = tuple(
+        Document(json.loads(json.dumps(template).replace('"llm-train"', f'"c{number}"')), file=file)
+        for number, file in enumerate(files)
+    )
+    text = page_of(Report(()), *documents)
+    assert re.findall(r"<code>([^<]*)</code>: where the cluster stands", text) == shown
+
+
 def test_more_findings_than_a_page_lists_are_counted(finding):
     found = [finding(logical_id=f"B{number}") for number in range(1999)]
     found += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -171,6 +172,7 @@ def _networks(documents: Sequence[Document], marks: Marks) -> tuple[list[_Drawn]
     """Return the networks that are drawn, and the number of those that are not."""
     drawn: list[_Drawn] = []
     undrawn = 0
+    names = _short_names(documents)
     for unit in units(documents):
         network = network_of(unit)
         if network is None:
@@ -182,7 +184,7 @@ def _networks(documents: Sequence[Document], marks: Marks) -> tuple[list[_Drawn]
         drawn.append(
             _Drawn(
                 name,
-                ", ".join(PurePath(document.file).name for document in unit if document.file is not None),
+                ", ".join(names[document.file] for document in unit if document.file is not None),
                 network,
                 plan(network, marks, f"{name}-plan"),
                 ports(network, marks, f"{name}-ports"),
@@ -190,6 +192,19 @@ def _networks(documents: Sequence[Document], marks: Marks) -> tuple[list[_Drawn]
             )
         )
     return drawn, undrawn
+
+
+def _short_names(documents: Sequence[Document]) -> dict[str, str]:
+    """Return what tells each file from the others: its name, with as many folders as that takes."""
+    files = dict.fromkeys(document.file for document in documents if document.file is not None)
+    ends = {file: _ends(PurePath(file).parts) for file in files}
+    number = Counter(end for each in ends.values() for end in each)
+    return {file: next((end for end in each if number[end] == 1), file) for file, each in ends.items()}
+
+
+def _ends(parts: Sequence[str]) -> list[str]:
+    """Return the ends of a path, the shortest first."""
+    return [str(PurePath(*parts[-length:])) for length in range(1, len(parts) + 1)]
 
 
 def _breadths(network: Network) -> frozenset[str]:
