@@ -80,7 +80,7 @@ def test_what_the_cluster_stack_nests_is_said_to_be_elsewhere(tmp_path, capsys, 
             {"HelmChartStack", "EKSClusterStack"},
         ),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_parts_come_and_go_by_the_config(tmp_path, chosen, absent):
     file = tmp_path / "main.yaml"
