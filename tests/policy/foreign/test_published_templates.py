@@ -66,7 +66,9 @@ def test_what_the_cluster_stack_nests_is_said_to_be_elsewhere(tmp_path, capsys, 
         f"nested stack {part} of {file}: its template is not at hand" for part in PARTS
     ]
     assert main([str(file), "--no-acknowledgements"]) == 0
-    assert "nothing was judged: no AWS::SageMaker::Cluster is at hand" in capsys.readouterr().out
+    assert (
+        "nothing was judged: no AWS::SageMaker::Cluster or training job is at hand" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(
