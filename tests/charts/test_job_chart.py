@@ -75,6 +75,13 @@ def test_an_elastic_job_has_a_disruption_budget_as_well():
     assert made["PodDisruptionBudget"]["spec"]["minAvailable"] == 2
 
 
+def test_torchrun_restarts_the_processes_of_an_elastic_job_alone():
+    """Those of the pods that stay fail when a pod goes; without a restart their pods would go as well."""
+    resume = {"max_retries": 4}
+    assert job_object(**ELASTIC, auto_resume=resume)["spec"]["elasticPolicy"]["maxRestarts"] == 4
+    assert "maxRestarts" not in job_object(auto_resume=resume)["spec"]["elasticPolicy"]
+
+
 def test_an_elastic_job_of_one_size_has_no_disruption_budget():
     """It would block each drain until the job is over."""
     made = objects(job_spec(nodes=None, elastic={"min_nodes": 2, "max_nodes": 2}))
