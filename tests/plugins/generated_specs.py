@@ -352,6 +352,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             namespace=_choice("kubeflow", "hyperpod-finetune", "default"),
             service_account=_choice("trainer", "a.b"),
             identity=_choice("pod-identity", "irsa"),
+            apply_platform_chart=st.booleans(),
             issuer=st.just(f"oidc.eks.{where}.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF"),
         ),
     }

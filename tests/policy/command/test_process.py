@@ -81,7 +81,7 @@ def test_a_reader_that_stops_early_is_no_error(save, folder, unversioned):
 
 
 def test_an_interrupt_ends_it_without_a_traceback(save, folder, template):
-    for number in range(40):
+    for number in range(600):
         save(f"many/t{number}.json", template)
     process = subprocess.Popen(
         [*COMMAND, "many", "--jobs", "2"],

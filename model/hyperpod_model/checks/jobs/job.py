@@ -17,6 +17,7 @@ from hyperpod_model.checks.jobs.pairs import check_pairs
 from hyperpod_model.checks.jobs.pod_size import check_pod_size
 from hyperpod_model.checks.jobs.resume import check_resume
 from hyperpod_model.checks.jobs.scheduling import check_scheduling
+from hyperpod_model.checks.jobs.text import check_text
 from hyperpod_model.checks.jobs.versions import check_versions
 from hyperpod_model.faults import Fault
 
@@ -46,5 +47,6 @@ def check_job(job: Job) -> list[Fault]:
         *check_scheduling(job),
         *check_versions(job),
         *check_largest(job),
+        *check_text(job),
     ]
     return list(dict.fromkeys(faults))
