@@ -90,6 +90,8 @@ def test_an_interrupt_ends_it_without_a_traceback(save, folder, template):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A shell starts what it leaves in the background with interrupts ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     _wait_for_children(process)
     os.killpg(process.pid, signal.SIGINT)
