@@ -66,7 +66,7 @@ def managed_policy(clients: Clients, physical_id: str, wanted: dict[str, Any]) -
     iam = clients.client("iam")
     found = iam.get_policy(PolicyArn=physical_id)["Policy"]
     version = iam.get_policy_version(PolicyArn=physical_id, VersionId=found["DefaultVersionId"])
-    # As many as IAM gives at once: moto looks for the policy among the first page of the account's roles only.
+    # As many as IAM gives at once: moto looks among the first page of the account's roles only.
     pages = iam.get_paginator("list_entities_for_policy").paginate(
         PolicyArn=physical_id, EntityFilter="Role", PaginationConfig={"PageSize": 1000}
     )
