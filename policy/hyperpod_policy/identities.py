@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -141,7 +141,10 @@ def permissions(template: Template, role: Resource) -> Permissions:
 
 
 def _all_permissions(template: Template) -> dict[str, Permissions]:
-    return {role.key: _gather(template, role) for role in template.of_type(ROLE)}
+    return {
+        role.key: gathered(template, role, attached_policies(template, role))
+        for role in template.of_type(ROLE)
+    }
 
 
 def attached_policies(template: Template, role: Resource) -> list[Resource]:
@@ -160,27 +163,34 @@ def _is_name_of(template: Template, name: Any, role: Resource) -> bool:
     return isinstance(name, Expression) and role.key in resources_in(name)  # such as the end of its ARN
 
 
-def _gather(template: Template, role: Resource) -> Permissions:
+def gathered(template: Template, holder: Resource, attached: Iterable[Resource]) -> Permissions:
+    """Gather the policies of a role, user or group.
+
+    Args:
+        template: Template under review.
+        holder: The role, user or group.
+        attached: Policies that name it, rather than being named by it.
+    """
     found = Permissions()
 
-    def add(holder: Resource, *path: str | int) -> None:
-        for statement in statements_of(holder, *path):
+    def add(source: Resource, *path: str | int) -> None:
+        for statement in statements_of(source, *path):
             if isinstance(statement, Unresolved):
-                found.unknown.append((statement, holder, path))
+                found.unknown.append((statement, source, path))
             else:
                 found.statements.append(statement)
 
-    inline, complete = elements(role.get("Policies"))
+    inline, complete = elements(holder.get("Policies"))
     if not complete:
-        found.unknown.append((role.get("Policies"), role, ("Policies",)))
+        found.unknown.append((holder.get("Policies"), holder, ("Policies",)))
     for position in range(len(inline)):
-        add(role, "Policies", position, "PolicyDocument")
-    for policy in attached_policies(template, role):
+        add(holder, "Policies", position, "PolicyDocument")
+    for policy in attached:
         add(policy, "PolicyDocument")
-    _read_boundary(template, role, found)
-    arns, complete = elements(role.get("ManagedPolicyArns"))
+    _read_boundary(template, holder, found)
+    arns, complete = elements(holder.get("ManagedPolicyArns"))
     if not complete:
-        found.unknown.append((role.get("ManagedPolicyArns"), role, ("ManagedPolicyArns",)))
+        found.unknown.append((holder.get("ManagedPolicyArns"), holder, ("ManagedPolicyArns",)))
     for position, arn in enumerate(arns):
         path: FaultPath = ("ManagedPolicyArns", position)
         policy_resource = managed_policy_of(template, arn)
@@ -188,9 +198,9 @@ def _gather(template: Template, role: Resource) -> Permissions:
         if policy_resource is not None:
             add(policy_resource, "PolicyDocument")
         elif name is not None:
-            found.aws_managed.append((name, role, path))
+            found.aws_managed.append((name, holder, path))
         else:
-            found.unknown.append((arn, role, path))
+            found.unknown.append((arn, holder, path))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,21 +11,20 @@ from hyperpod_model.catalog.iam import CLUSTER_INSTANCE_MANAGED_POLICY
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.bucket_locks import STRANGER_CONTEXT
 from hyperpod_policy.iam.conditions import Condition
-from hyperpod_policy.iam.statements import Statement, statements_of
+from hyperpod_policy.iam.statements import Statement
 from hyperpod_policy.identities import (
     MANAGED_POLICY,
     ROLE,
     Permissions,
     arn_of,
-    aws_managed_name,
-    managed_policy_of,
+    gathered,
     permissions,
     session_id,
 )
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.trust_map.sayings import say
 from hyperpod_policy.trust_map.speaking import speaks_of
-from hyperpod_policy.values import Unresolved, elements, same
+from hyperpod_policy.values import elements, same
 
 USER: Final = "AWS::IAM::User"
 GROUP: Final = "AWS::IAM::Group"
@@ -105,7 +104,7 @@ def _user(template: Template, user: Resource, groups: Mapping[str, Actor]) -> Ac
 
 
 def _actor(template: Template, resource: Resource, held: Permissions | None) -> Actor:
-    known = _gathered(template, resource) if held is None else held
+    known = gathered(template, resource, _attached(template, resource)) if held is None else held
     actor = Actor(
         resource,
         template.spelled(arn_of(resource)),
@@ -131,50 +130,15 @@ def _actor(template: Template, resource: Resource, held: Permissions | None) -> 
     return actor
 
 
-def _gathered(template: Template, resource: Resource) -> Permissions:
-    """Gather the policies of a user or group."""
-    found = Permissions()
-
-    def add(holder: Resource, *path: str | int) -> None:
-        for statement in statements_of(holder, *path):
-            if isinstance(statement, Unresolved):
-                found.unknown.append((statement, holder, path))
-            else:
-                found.statements.append(statement)
-
-    for position in range(len(elements(resource.get("Policies"))[0])):
-        add(resource, "Policies", position, "PolicyDocument")
+def _attached(template: Template, resource: Resource) -> Iterator[Resource]:
+    """Yield the policies that name a user or group."""
+    own = resource.get(_SINGULARS[resource.type], default=None)
     for policy in template.of_type(*_POLICIES):
         names = elements(policy.get(_PLURALS[resource.type]))[0] or [
             policy.get(_SINGULARS[resource.type], default=None)
         ]
-        own = resource.get(_SINGULARS[resource.type], default=None)
         if any(name == resource.ref or (own is not None and same(name, own) is True) for name in names):
-            add(policy, "PolicyDocument")
-    arns, complete = elements(resource.get("ManagedPolicyArns"))
-    if not complete:
-        found.unknown.append((resource.get("ManagedPolicyArns"), resource, ("ManagedPolicyArns",)))
-    for position, arn in enumerate(arns):
-        path: FaultPath = ("ManagedPolicyArns", position)
-        policy_resource = managed_policy_of(template, arn)
-        name = aws_managed_name(arn)
-        if policy_resource is not None:
-            add(policy_resource, "PolicyDocument")
-        elif name is not None:
-            found.aws_managed.append((name, resource, path))
-        else:
-            found.unknown.append((arn, resource, path))
-    boundary = resource.get("PermissionsBoundary")
-    if boundary is not None and aws_managed_name(boundary) != "AdministratorAccess":
-        policy_resource = managed_policy_of(template, boundary)
-        found.boundary_is_known = policy_resource is not None
-        found.boundary = []
-        for statement in () if policy_resource is None else statements_of(policy_resource, "PolicyDocument"):
-            if isinstance(statement, Statement):
-                found.boundary.append(statement)
-            else:
-                found.boundary_is_known = False
-    return found
+            yield policy
 
 
 def _of_aws(said: Mapping[str, Any], holder: Resource, path: FaultPath) -> Statement:
