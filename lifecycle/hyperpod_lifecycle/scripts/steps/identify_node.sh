@@ -3,7 +3,6 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PROVISION_STEP=identify_node
 # shellcheck source=../lib/common.sh
 . "$here/lib/common.sh"
 
@@ -17,7 +16,7 @@ cannot_tell() {
     fail "$1" "$2"
   fi
   rm -f "$NODE_FILE"
-  log "WARNING: $1; nothing depends on it, so this node goes on without $NODE_FILE"
+  warn "$1; nothing depends on it, so this node goes on without $NODE_FILE"
   exit 0
 }
 

@@ -1,0 +1,128 @@
+#!/bin/bash
+# Makes files, folders and links be as they should. An equal one is left alone, another one is replaced as a whole.
+# For places that only root may write: in a user's folder, somebody could swap a name for a link.
+
+# Follows the name of what is being written. What a killed run left under it goes with the next run.
+NEW_FILE=.hyperpod-new
+
+remove_left_overs() {
+  rm -rf "$1$NEW_FILE."*
+}
+
+# cannot PATH ACTION ERROR: ends the step with what helps against the error.
+cannot() {
+  local remedy="see who owns $1 and which file system it is on"
+  case $3 in
+    *'No space left'* | *'Disk quota'*) remedy="free space on the file system of $1 (df -h, df -i), or give it a larger volume" ;;
+    *'Read-only'*) remedy="the file system of $1 is read-only: look at dmesg, and replace the node if its disk failed" ;;
+    *'Not a directory'* | *'File exists'* | *'Is a directory'*) remedy="something else is in the way: move it and run again" ;;
+  esac
+  fail "cannot $2 $1: ${3##*: }" "$remedy"
+}
+
+# ensure_directory PATH [MODE [OWNER]]: MODE 0755 and root by default. A link to a folder is left as it is.
+ensure_directory() {
+  local path=$1 mode=${2:-0755} owner=${3:-} error
+  if [[ ! -d $path ]] && ! error=$(mkdir -p "$path" 2>&1); then
+    cannot "$path" "make the folder" "$error"
+  fi
+  if [[ ! -L $path && $(stat -c %04a "$path") != "$mode" ]]; then
+    chmod "$mode" "$path"
+  fi
+  if [[ -n $owner && $(stat -c %U:%G "$path") != "$owner" ]]; then
+    chown "$owner" "$path"
+  fi
+}
+
+# ensure_file PATH [MODE]: makes PATH hold standard input; MODE 0644 by default. Where PATH is a link, it is the file
+# that the link leads to.
+ensure_file() {
+  local path=$1 mode=${2:-0644} new error
+  if [[ -L $path ]]; then
+    path=$(readlink -m "$path")
+  fi
+  if [[ -d $path ]]; then
+    cannot "$path" write "Is a directory"
+  fi
+  remove_left_overs "$path"
+  if ! new=$(mktemp "$path$NEW_FILE.XXXXXX" 2>&1); then
+    cannot "$path" write "$new"
+  fi
+  if ! error=$({ cat >"$new" && chmod "$mode" "$new"; } 2>&1); then
+    rm -f "$new"
+    cannot "$path" write "$error"
+  fi
+  if [[ -f $path ]] && cmp -s "$new" "$path" && [[ $(stat -c %04a "$path") == "$mode" ]]; then
+    rm -f "$new"
+    return 0
+  fi
+  mv -fT "$new" "$path"
+}
+
+# ensure_line PATH LINE: makes PATH, which may not be there, hold LINE once. Mends a last line that has no end.
+ensure_line() {
+  local path=$1 line=$2
+  [[ -f $path ]] || path=$(readlink -m "$path")
+  if [[ -f $path && -z $(tail -c 1 "$path") ]] && grep -qxF -e "$line" "$path"; then
+    return 0
+  fi
+  {
+    if [[ -f $path ]]; then
+      # awk ends each line, the last one too.
+      line=$line awk '$0 != ENVIRON["line"]' "$path"
+    fi
+    printf '%s\n' "$line"
+  } | ensure_file "$path" "$(mode_of "$path")"
+}
+
+# ensure_block PATH NAME: makes PATH, which may not be there, hold standard input between two marks that name NAME, in
+# place of what was between them. Empty input takes block and marks out.
+ensure_block() {
+  local path=$1 begin="# BEGIN hyperpod $2" end="# END hyperpod $2" block
+  block=$(cat)
+  {
+    if [[ -f $path ]]; then
+      begin=$begin end=$end awk '
+        $0 == ENVIRON["begin"] { inside = 1 }
+        !inside { print }
+        $0 == ENVIRON["end"] { inside = 0 }
+      ' "$path"
+    fi
+    if [[ -n $block ]]; then
+      printf '%s\n%s\n%s\n' "$begin" "$block" "$end"
+    fi
+  } | ensure_file "$path" "$(mode_of "$path")"
+}
+
+mode_of() {
+  if [[ -f $1 ]]; then
+    stat -L -c %04a "$1"
+  else
+    printf '0644\n'
+  fi
+}
+
+# ensure_link TARGET PATH: makes PATH a link to TARGET. A file or folder in its place is not removed.
+ensure_link() {
+  local target=$1 path=$2 error
+  if [[ -L $path && $(readlink "$path") == "$target" ]]; then
+    return 0
+  fi
+  if [[ -e $path && ! -L $path ]]; then
+    cannot "$path" "make a link of" "File exists"
+  fi
+  remove_left_overs "$path"
+  if ! error=$({ ln -s "$target" "$path$NEW_FILE.link" && mv -fT "$path$NEW_FILE.link" "$path"; } 2>&1); then
+    cannot "$path" "make a link of" "$error"
+  fi
+}
+
+# ensure_copy SOURCE PATH [MODE]
+ensure_copy() {
+  ensure_file "$2" "${3:-0644}" <"$1"
+}
+
+# ensure_absent PATH: for a file or a link, never a folder.
+ensure_absent() {
+  rm -f "$1"
+}

@@ -1,0 +1,60 @@
+#!/bin/bash
+# What a run says: to standard output, which HyperPod sends to CloudWatch, and to a file on the node.
+
+# How long a failed run waits before it ends: HyperPod takes the node away then, and lines that were not shipped with it.
+SHIPPING_SECONDS=${PROVISION_SHIPPING_SECONDS:-30}
+
+# The status of a script whose last line says what failed and what to do.
+SAID=70
+
+# Standard output as it was: log within $(...) must not end up in a value.
+exec 8>&1
+
+log() {
+  local line
+  TZ=UTC printf -v line '%(%Y-%m-%dT%H:%M:%SZ)T %s: %s' -1 "$PROVISION_STEP" "$*"
+  printf '%s\n' "$line" >&8
+  # On a full disk the lines in CloudWatch are all there is, and they say why.
+  { printf '%s\n' "$line" >>"$LOG_FILE"; } 2>/dev/null || log_is_lost=true
+}
+
+warn() {
+  log "WARNING: $*"
+}
+
+# fail PROBLEM REMEDY: ends the step, from within $(...) too; the last line of the log names both.
+fail() {
+  log "FAILED in step '$PROVISION_STEP': $1; remedy: $2"
+  exit "$SAID"
+}
+
+# skip WORDS: ends the step, which has nothing to do here.
+skip() {
+  log "$*"
+  exit 0
+}
+
+note_unforeseen_failure() {
+  failed_at="'$2' in ${3##*/}, line $1"
+}
+
+# Runs as the last thing of every script. A script that was started by another leaves waiting to that one.
+end_script() {
+  local status=$?
+  trap - EXIT ERR
+  if ((status != 0 && status != SAID)); then
+    log "FAILED in step '$PROVISION_STEP': status $status of ${failed_at:-a command}; remedy: read the lines above"
+    status=$SAID
+  fi
+  if ((status != 0)) && [[ $is_outermost == true ]]; then
+    if [[ $log_is_lost == true ]]; then
+      printf '%s\n' "$PROVISION_STEP: these lines are not in $LOG_FILE, which takes no writes" >&2
+    fi
+    sleep "$SHIPPING_SECONDS"
+  fi
+  exit "$status"
+}
+
+is_outermost=false
+log_is_lost=false
+failed_at=""

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Services, and files that they read at their start.
+
+RESTARTS_FOLDER=$STATE_FOLDER/restarts
+
+# ensure_file_of SERVICE PATH [MODE]: as ensure_file; ensure_service then restarts SERVICE if the file was changed, also
+# when the run is killed in between and repeated.
+ensure_file_of() {
+  local service=$1 path=$2 mode=${3:-0644} content
+  content=$(cat; printf .)
+  content=${content%.}
+  if [[ -f $path && $(cat "$path"; printf .) == "$content." && $(stat -L -c %04a "$path") == "$mode" ]]; then
+    return 0
+  fi
+  mark_for_restart "$service"
+  printf '%s' "$content" | ensure_file "$path" "$mode"
+}
+
+# mark_for_restart SERVICE: before what it reads is changed by other means.
+mark_for_restart() {
+  ensure_directory "$RESTARTS_FOLDER"
+  ensure_file "$RESTARTS_FOLDER/$1" </dev/null
+}
+
+# ensure_service SERVICE: started at every boot, and running with what its files say now.
+ensure_service() {
+  local service=$1
+  if ! systemctl is-enabled --quiet "$service"; then
+    systemctl enable --quiet "$service"
+  fi
+  if [[ -e $RESTARTS_FOLDER/$service ]]; then
+    systemctl daemon-reload
+    start_or_say restart "$service"
+    rm -f "$RESTARTS_FOLDER/$service"
+  elif ! systemctl is-active --quiet "$service"; then
+    start_or_say start "$service"
+  fi
+}
+
+start_or_say() {
+  if ! systemctl "$1" "$2"; then
+    fail "the service $2 does not start" "read journalctl -u $2 on the node, or the lines above"
+  fi
+}
