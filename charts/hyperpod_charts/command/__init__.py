@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hyperpod_charts.command.arguments import PROGRAM, parsed
-from hyperpod_policy.command.process import ended, refused
+from hyperpod_model.command_line.process import ended, refused
 
 __all__ = ["main"]
 

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from hyperpod_policy.command.arguments import FAIL_ON, Parser, UsageError, Version
+from hyperpod_model.command_line.parser import Parser, UsageError, Version
+from hyperpod_policy.command.arguments import FAIL_ON
 
 PROGRAM: Final = "hyperpod-jobs"
 VALIDATE_FORMATS: Final = ("text", "json", "sarif", "markdown")

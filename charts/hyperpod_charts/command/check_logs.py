@@ -20,8 +20,8 @@ from hyperpod_charts.command.collective_log.lines import LogLine, telling_lines
 from hyperpod_charts.command.collective_log.observation import Observation, observe
 from hyperpod_charts.command.collective_log.report import as_json, as_text
 from hyperpod_model.catalog.fact import UnknownNameError
-from hyperpod_policy.command.arguments import UsageError
-from hyperpod_policy.command.output import columns, emit
+from hyperpod_model.command_line.output import columns, emit
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy.sources.text import STANDARD_INPUT, STANDARD_INPUT_NAME
 
 _UNTOLD: Final = 2

@@ -13,7 +13,7 @@ from hyperpod_charts.command.explanation import Reason, explained
 from hyperpod_charts.command.fault_lines import show
 from hyperpod_charts.command.fields import field_words
 from hyperpod_charts.command.inputs import cluster_of, job_content_of, judged
-from hyperpod_policy.command.output import columns, emit
+from hyperpod_model.command_line.output import columns, emit
 from hyperpod_policy.sources.text import STANDARD_INPUT, is_file
 
 

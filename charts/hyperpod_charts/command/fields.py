@@ -7,8 +7,8 @@ import json
 import textwrap
 from typing import Any, Final
 
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_model.job_spec.schema import schema
-from hyperpod_policy.command.arguments import UsageError
 
 _REFERENCE: Final = "#/$defs/"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_model.faults import Fault, InvalidInputError
 from hyperpod_model.job_spec import JobSpec, NodeSetup, check_job_on_cluster, node_setup_on, parse_job
-from hyperpod_policy.command.arguments import UsageError
 from hyperpod_policy.manifests.manifest import is_manifest
 from hyperpod_policy.sources.decoding import Decoded, decoded
 from hyperpod_policy.sources.templates import is_template

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from hyperpod_charts.command.fault_lines import show
 from hyperpod_charts.command.inputs import cluster_of, job_content_of, judged
-from hyperpod_policy.command.output import emit, write
+from hyperpod_model.command_line.output import emit, write
 
 
 def run(options: Namespace) -> int:

@@ -13,11 +13,11 @@ from hyperpod_charts.command.inputs import cluster_of
 from hyperpod_charts.command.job_findings import GROUP, JOB_PROMISES, findings_of
 from hyperpod_charts.command.manifests_on_cluster import RULE_ID, cluster_rule
 from hyperpod_charts.command.reviewed_files import ReviewedFiles, read_files
+from hyperpod_model.command_line.output import columns, emit, has_colour, write
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_model.faults import InvalidInputError
 from hyperpod_policy.acknowledgement_file import DEFAULT_FILE, read_acknowledgements
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES, acknowledge
-from hyperpod_policy.command.arguments import UsageError
-from hyperpod_policy.command.output import columns, emit, has_colour, write
 from hyperpod_policy.command.selection import MANIFESTS, group_names
 from hyperpod_policy.manifests.registry import MANIFEST_RULES
 from hyperpod_policy.manifests.rule import ManifestRule
@@ -99,7 +99,7 @@ def _rendered(
 
         return json_report.render(report, subject, verbose=options.verbose)
     if options.format == "sarif":
-        from hyperpod_policy.command.version import version
+        from hyperpod_model.command_line.version import version
         from hyperpod_policy.reports import sarif
 
         return sarif.render(

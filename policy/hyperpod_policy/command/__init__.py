@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hyperpod_policy.command.arguments import PROGRAM, UsageError, parsed
-from hyperpod_policy.command.process import UNUSABLE, ended, refused
+from hyperpod_model.command_line.parser import UsageError
+from hyperpod_model.command_line.process import UNUSABLE, ended, refused
+from hyperpod_policy.command.arguments import PROGRAM, parsed
 
 __all__ = ["UNUSABLE", "main"]
 

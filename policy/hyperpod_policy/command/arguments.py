@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Final
+
+from hyperpod_model.command_line.parser import Parser, UsageError, Version
 
 PROGRAM: Final = "hyperpod-review"
 FORMATS: Final = ("text", "json", "sarif", "html", "markdown")
@@ -24,36 +26,6 @@ _EXIT_CODES: Final = (
     "exit codes: 0 clean, 1 findings at or above --fail-on that nobody acknowledged, 2 input that cannot be "
     "reviewed or a wrong option. Undetermined findings never fail."
 )
-
-
-class UsageError(ValueError):
-    """A wrong option, in one line."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Refuses wrong options in one line, in place of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse.
-
-        Args:
-            message: What is wrong.
-
-        Raises:
-            UsageError: Always.
-        """
-        raise UsageError(f"{message}; see {self.prog} --help")
-
-
-class Version(argparse.Action):
-    """Prints the version, looked up only then: that takes longer than reviewing a template."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print it and end."""
-        from hyperpod_policy.command.version import version
-
-        print(f"{parser.prog} {version()}")
-        parser.exit()
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

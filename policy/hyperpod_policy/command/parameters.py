@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy.documents import Document
 
 _LISTED: Final = 8

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy.sources.reading import Apply, Read
 
 if TYPE_CHECKING:

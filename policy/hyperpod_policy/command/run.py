@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hyperpod_model.command_line.output import columns, emit, has_colour, write
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_model.faults import InvalidInputError
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES, Acknowledgement, acknowledge
-from hyperpod_policy.command.arguments import DEFAULT_PATH, UsageError
-from hyperpod_policy.command.output import columns, emit, has_colour, write
+from hyperpod_policy.command.arguments import DEFAULT_PATH
 from hyperpod_policy.command.parameters import refuse_wrong_parameters
 from hyperpod_policy.command.processes import reader
 from hyperpod_policy.command.progress import tracked
@@ -180,7 +181,7 @@ def _rendered(
 
         return json_report.render(report, subject, verbose=options.verbose)
     if options.format == "sarif":
-        from hyperpod_policy.command.version import version
+        from hyperpod_model.command_line.version import version
         from hyperpod_policy.reports import sarif
 
         return sarif.render(
@@ -197,7 +198,7 @@ def _rendered(
 
         return markdown.render(report, subject, verbose=options.verbose)
     if options.format == "html":
-        from hyperpod_policy.command.version import version
+        from hyperpod_model.command_line.version import version
         from hyperpod_policy.reports import html
         from hyperpod_policy.trust_map import trust_map
 

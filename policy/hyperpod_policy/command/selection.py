@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy import registry
 from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES
-from hyperpod_policy.command.arguments import UsageError
 from hyperpod_policy.manifests.rule import ManifestRule
 from hyperpod_policy.rule import Promise, Rule
 from hyperpod_policy.update import UpdateRule

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy.command.reviewing import Task, reports
 
 COMMAND = (sys.executable, "-m", "hyperpod_policy.command")

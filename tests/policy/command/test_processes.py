@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 from hyperpod_policy.command.processes import reader
 from hyperpod_policy.sources import UnusableInputError, load
 from hyperpod_policy.sources.reading import read

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 
 UNUSABLE: Final = 2
 """Exit code for input that cannot be used, or a wrong option."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final, TextIO
 
-from hyperpod_policy.command.arguments import UsageError
+from hyperpod_model.command_line.parser import UsageError
 
 _LEAST_COLUMNS: Final = 40
 
