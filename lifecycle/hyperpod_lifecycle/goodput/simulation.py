@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperpod_lifecycle.goodput.breakdown import Breakdown, Cause
@@ -32,12 +33,16 @@ class Simulated:
     Attributes:
         mean: Mean over the runs.
         goodput_error: Standard error of the mean goodput.
-        goodputs: Goodput of each run, from the worst to the best.
+        in_order: Goodput of each run, in an order that is the same for the same seed.
     """
 
     mean: Breakdown
     goodput_error: float
-    goodputs: tuple[float, ...]
+    in_order: tuple[float, ...]
+
+    @cached_property
+    def _sorted(self) -> tuple[float, ...]:
+        return tuple(sorted(self.in_order))
 
     def quantile(self, share: float) -> float:
         """Return the goodput that a share of the runs stays below.
@@ -45,8 +50,8 @@ class Simulated:
         Args:
             share: 0 to 1.
         """
-        position = min(int(share * len(self.goodputs)), len(self.goodputs) - 1)
-        return self.goodputs[position]
+        position = min(int(share * len(self._sorted)), len(self._sorted) - 1)
+        return self._sorted[position]
 
 
 def simulate(scenario: Scenario, *, runs: int = 1000, seed: int = _SEED) -> Simulated:
@@ -207,5 +212,5 @@ class _Runs:
         return Simulated(
             mean=mean,
             goodput_error=float(goodputs.std(ddof=1) / np.sqrt(self._count)),
-            goodputs=tuple(float(value) for value in np.sort(goodputs)),
+            in_order=tuple(float(value) for value in goodputs),
         )
