@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from hyperpod_lifecycle.goodput.breakdown import Breakdown
 from hyperpod_lifecycle.goodput.estimate import estimate
 from hyperpod_lifecycle.goodput.ladder import Rung, falls, stall_hours
 from hyperpod_lifecycle.goodput.scenario import Scenario
@@ -156,16 +155,14 @@ def around(minutes: float, *, scenario: Scenario, points: int = 13, factor: floa
     return tuple(sorted({each for each in spread if each >= scenario.save_minutes}))
 
 
-def hours_lost_an_interval(
-    scenario: Scenario, minutes: Sequence[float]
-) -> tuple[tuple[float, Breakdown], ...]:
+def estimated_intervals(scenario: Scenario, minutes: Sequence[float]) -> tuple[SavedEvery, ...]:
     """Return what each interval is expected to lead to.
 
     Args:
         scenario: The run; its own interval does not matter.
         minutes: The intervals.
     """
-    return tuple((each, estimate(saved_every(scenario, each))) for each in minutes)
+    return tuple(SavedEvery(each, estimate(saved_every(scenario, each)).goodput) for each in minutes)
 
 
 def _in_order(scenario: Scenario, runs: int, seed: int) -> tuple[float, ...]:
