@@ -94,9 +94,12 @@ def _fill(axes: Any, plot: Plot) -> None:
         axes.set_ylabel(plot.y_label)
         axes.grid(alpha=0.3)
         if plot.logarithmic:
+            from matplotlib.ticker import LogLocator, NullLocator
+
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.xaxis.set_major_formatter("{x:g}")
-            axes.xaxis.set_minor_formatter("{x:g}")
+            axes.xaxis.set_minor_locator(NullLocator())
         if plot.mark is not None:
             at, words = plot.mark
             axes.axvline(at, color=_MARK_COLOUR, linestyle="--", linewidth=1)
@@ -124,7 +127,8 @@ def _as_text(plot: Plot, width: int) -> str:
     plotext.plotsize(width, 20)
     plotext.title(plot.title)
     if plot.kind == "bars":
-        plotext.bar(list(plot.x), list(plot.y), orientation="horizontal", width=0.5)
+        # The first bar is drawn at the bottom.
+        plotext.bar([*reversed(plot.x)], [*reversed(plot.y)], orientation="horizontal", width=0.5)
         plotext.xlabel(plot.y_label)
     else:
         plotext.plot(list(plot.x), list(plot.y), marker="braille")
@@ -134,5 +138,5 @@ def _as_text(plot: Plot, width: int) -> str:
             plotext.vline(plot.mark[0])
         plotext.xlabel(plot.x_label)
         plotext.ylabel(plot.y_label)
-    built: str = plotext.build()
-    return f"{built}\n"
+    built: str = plotext.uncolorize(plotext.build())
+    return "".join(f"{line.rstrip()}\n" for line in built.splitlines())

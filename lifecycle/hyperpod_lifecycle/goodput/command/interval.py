@@ -124,9 +124,9 @@ def _data(answer: _Answer) -> dict[str, object]:
 
 def _plot(answer: _Answer) -> Plot:
     return Plot(
-        title="Hours lost by checkpoint interval, expected",
+        title="Share of the run lost, by checkpoint interval",
         x_label="minutes of training between durable checkpoints",
-        y_label="share of the run lost, %",
+        y_label="lost, %",
         x=[each.minutes for each in answer.expected],
         y=[100 * (1 - each.goodput) for each in answer.expected],
         logarithmic=True,
