@@ -99,8 +99,8 @@ def _check_launcher(job: Job, words: Sequence[str]) -> list[Fault]:
         Fault(
             _PATH,
             f"starts one process in each of {nodes} pods, and none learns of the others: the operator says "
-            f"where to meet in variables that {launcher} reads; replace {words[0]!r} by {launcher!r}, or give "
-            "script in place of command",
+            f"where to meet in variables that {launcher} reads; replace {words[0]!r} by {launcher!r}, or "
+            "give script in place of command",
             "warning",
         )
     ]
