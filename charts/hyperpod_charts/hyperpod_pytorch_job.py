@@ -10,7 +10,10 @@ from constructs import Construct
 from hyperpod_charts.checked_arguments import (
     check_at_least,
     check_choice,
+    check_given,
+    check_is,
     check_metadata,
+    check_pod_names,
     refuse_arguments,
 )
 from hyperpod_charts.elastic_range import ElasticRange
@@ -88,8 +91,10 @@ class HyperPodPyTorchJob(KubernetesObject):
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
+        owner = f"{_HYPERPOD.kind} {name!r}"
+        refuse_arguments(owner, check_is("pod", pod, TrainingPod))
         refuse_arguments(
-            f"{_HYPERPOD.kind} {name!r}",
+            owner,
             [
                 *check_metadata(
                     name=name,
@@ -98,11 +103,13 @@ class HyperPodPyTorchJob(KubernetesObject):
                     annotations=annotations,
                     name_rule=JOB_NAME,
                 ),
+                *check_pod_names(name, _most_pods(replicas, elastic, spares), _HYPERPOD),
                 *_check_replicas(replicas, elastic, pod),
                 *_check_spares(spares, labels),
                 *_check_agent_port(pod),
                 *_check_rules(log_monitoring),
                 *check_processes(nproc_per_node),
+                *check_given("job_max_retry_count", job_max_retry_count),
                 *check_at_least("job_max_retry_count", job_max_retry_count, 0),
                 *check_at_least("eval_period_seconds", eval_period_seconds, 1),
                 *check_at_least("restarts_before_full_job_restart", restarts_before_full_job_restart, 0),
@@ -152,6 +159,11 @@ class HyperPodPyTorchJob(KubernetesObject):
                 )
             },
         )
+
+
+def _most_pods(replicas: int | None, elastic: ElasticRange | None, spares: int) -> int | None:
+    most = replicas if elastic is None else elastic.max_replicas
+    return most + spares if isinstance(most, int) and isinstance(spares, int) else None
 
 
 def _check_replicas(replicas: int | None, elastic: ElasticRange | None, pod: TrainingPod) -> Iterator[Fault]:

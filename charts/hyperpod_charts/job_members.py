@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-JOB_LABEL: Final = "app.kubernetes.io/instance"
-COMPONENT_LABEL: Final = "app.kubernetes.io/component"
+from hyperpod_model.checks.jobs.defaults import MEMBER_LABEL_KEYS
+
+JOB_LABEL, COMPONENT_LABEL = MEMBER_LABEL_KEYS
 COMPONENT: Final = "training"
 
 TRAINING_PODS: Final = {COMPONENT_LABEL: COMPONENT}

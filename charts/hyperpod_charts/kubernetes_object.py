@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cdk8s import ApiObject, ApiObjectMetadata, JsonPatch
+from cdk8s import ApiObject, ApiObjectMetadata, Chart, JsonPatch
 from constructs import Construct
 
 
@@ -55,6 +55,16 @@ class KubernetesObject(ApiObject):
         # From Python, ApiObject takes no members but metadata: a patch is how the others get in.
         if body:
             self.add_json_patch(*(JsonPatch.add(f"/{member}", value) for member, value in body.items()))
+
+
+def namespace_of(scope: Construct, namespace: str | None) -> str | None:
+    """Namespace of an object: its own, else that of its chart, if there is any.
+
+    Args:
+        scope: Parent of the object, within a chart.
+        namespace: What was given for the object.
+    """
+    return Chart.of(scope).namespace if namespace is None else namespace
 
 
 def given(**members: Any) -> dict[str, Any]:

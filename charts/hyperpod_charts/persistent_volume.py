@@ -9,6 +9,7 @@ from constructs import Construct
 
 from hyperpod_charts.checked_arguments import (
     check_at_least,
+    check_given,
     check_metadata,
     check_name,
     refuse_arguments,
@@ -68,7 +69,8 @@ class PersistentVolume(KubernetesObject):
                 *check_metadata(name=name, namespace=None, labels=labels, annotations=annotations),
                 *check_name("claim_name", claim_name),
                 *check_name("claim_namespace", claim_namespace, KUBERNETES_NAMESPACE),
-                *check_at_least("capacity_gib", capacity_gib, 1),
+                *check_given("capacity_gib", capacity_gib),
+                *check_at_least("capacity_gib", capacity_gib, 1, becomes_text=True),
             ],
         )
         super().__init__(

@@ -8,6 +8,7 @@ from constructs import Construct
 
 from hyperpod_charts.checked_arguments import (
     check_at_least,
+    check_given,
     check_metadata,
     check_name,
     refuse_arguments,
@@ -55,7 +56,8 @@ class PersistentVolumeClaim(KubernetesObject):
                 *check_metadata(name=name, namespace=namespace, labels=labels, annotations=annotations),
                 *(check_name("storage_class_name", storage_class_name) if storage_class_name else []),
                 *check_name("volume_name", volume_name),
-                *check_at_least("storage_gib", storage_gib, 1),
+                *check_given("storage_gib", storage_gib),
+                *check_at_least("storage_gib", storage_gib, 1, becomes_text=True),
             ],
         )
         super().__init__(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from cdk8s import Chart
 from constructs import Construct
 
+from hyperpod_charts.checked_arguments import check_given, check_is, refuse_arguments
 from hyperpod_charts.job_members import TRAINING_PODS
 from hyperpod_charts.lustre_volume import LustreVolume
 from hyperpod_charts.namespace import Namespace
 from hyperpod_charts.service_account import ServiceAccount
 from hyperpod_charts.training_network_policy import TrainingNetworkPolicy
+from hyperpod_model.faults import Fault
 
 NETWORK_POLICY_NAME = "training-pods"
 
@@ -78,6 +80,18 @@ class PlatformChart(Chart):
         file_system: LustreFileSystemReference | None = None,
         claim_name: str = "fsx",
     ) -> None:
+        refuse_arguments(
+            f"PlatformChart {namespace!r}",
+            [
+                *check_given("namespace", namespace),
+                *_check_role(role_arn, service_account_name),
+                *(
+                    []
+                    if file_system is None
+                    else check_is("file_system", file_system, LustreFileSystemReference)
+                ),
+            ],
+        )
         super().__init__(scope, id, disable_resource_name_hashes=True)
         self.made_namespace = (
             Namespace(self, "Namespace", name=namespace, pod_security=pod_security)
@@ -119,3 +133,11 @@ class PlatformChart(Chart):
             for part in (self.service_account, self.file_system, self.network_policy):
                 if part is not None:
                     part.node.add_dependency(self.made_namespace)
+
+
+def _check_role(role_arn: str | None, service_account_name: str | None) -> list[Fault]:
+    if role_arn is None or service_account_name is not None:
+        return []
+    return [
+        Fault(("role_arn",), "is that of a service account, which is not made; give service_account_name")
+    ]

@@ -10,11 +10,15 @@ from constructs import Construct
 from hyperpod_charts.checked_arguments import (
     check_at_least,
     check_choice,
+    check_given,
+    check_is,
     check_metadata,
+    check_pod_names,
+    known,
     refuse_arguments,
 )
 from hyperpod_charts.job_members import member_labels
-from hyperpod_charts.kubernetes_object import KubernetesObject, given
+from hyperpod_charts.kubernetes_object import KubernetesObject, given, namespace_of
 from hyperpod_charts.training_pod import TrainingPod
 from hyperpod_model.catalog.jobs import (
     AUTO_RESUME_ANNOTATION,
@@ -29,7 +33,7 @@ from hyperpod_model.catalog.manifest_vocabulary import (
     RENDEZVOUS_BACKENDS,
     REPLICA_RESTART_POLICIES,
 )
-from hyperpod_model.faults import Fault
+from hyperpod_model.faults import UNKNOWN, Fault
 
 _KUBEFLOW = OPERATORS["kubeflow"]
 _MASTER, _WORKER = "Master", "Worker"
@@ -109,8 +113,12 @@ class PyTorchJob(KubernetesObject):
                     annotations=annotations,
                     name_rule=JOB_NAME,
                 ),
+                *check_is("pod", pod, TrainingPod),
                 *_check_replicas(replicas, min_replicas, master=master),
+                *check_pod_names(name, replicas, _KUBEFLOW),
+                *check_rendezvous_id(rdzv_id),
                 *check_processes(nproc_per_node),
+                *check_given("rdzv_backend", rdzv_backend),
                 *check_choice("rdzv_backend", rdzv_backend, RENDEZVOUS_BACKENDS),
                 *check_choice("restart_policy", restart_policy, REPLICA_RESTART_POLICIES),
                 *check_choice("clean_pod_policy", clean_pod_policy, _KUBEFLOW.clean_pod_policies),
@@ -118,7 +126,7 @@ class PyTorchJob(KubernetesObject):
                 *check_at_least("backoff_limit", backoff_limit, 0),
                 *check_at_least("ttl_seconds_after_finished", ttl_seconds_after_finished, 0),
                 *check_at_least("active_deadline_seconds", active_deadline_seconds, 1),
-                *_check_auto_resume(auto_resume_retries, namespace, restart_policy),
+                *_check_auto_resume(auto_resume_retries, namespace_of(scope, namespace), restart_policy),
             ],
         )
         template = pod.template(labels=member_labels(name))
@@ -172,6 +180,19 @@ def check_processes(nproc_per_node: Any) -> list[Fault]:
     return [Fault(("nproc_per_node",), f"must be {allowed}, got {nproc_per_node!r}")]
 
 
+def check_rendezvous_id(rdzv_id: Any) -> list[Fault]:
+    """Check the id by which the processes of a job meet.
+
+    Args:
+        rdzv_id: What was given; None for the default.
+    """
+    if rdzv_id is None or (isinstance(rdzv_id, str) and rdzv_id.strip()):
+        return []
+    return [
+        Fault(("rdzv_id",), f"must be text that is not empty, got {rdzv_id!r}; leave it out for the name")
+    ]
+
+
 def _replicas(replicas: int, *, master: bool) -> Iterator[tuple[str, int]]:
     if master:
         yield _MASTER, 1
@@ -184,23 +205,27 @@ def _auto_resume(retries: int | None) -> dict[str, str]:
 
 
 def _check_replicas(replicas: int, min_replicas: int | None, *, master: bool) -> list[Fault]:
-    faults = [*check_at_least("replicas", replicas, 1), *check_at_least("min_replicas", min_replicas, 1)]
+    faults = [
+        *check_given("replicas", replicas),
+        *check_at_least("replicas", replicas, 1, becomes_text=master),
+        *check_at_least("min_replicas", min_replicas, 1),
+    ]
     if faults or min_replicas is None:
         return faults
     if master:
         return [
             Fault(("min_replicas",), "goes not with master, whose rendezvous has a fixed size; leave out one")
         ]
-    if min_replicas > replicas:
+    if UNKNOWN not in (known(min_replicas), known(replicas)) and min_replicas > replicas:
         return [Fault(("min_replicas",), f"must be at most replicas, {replicas}, got {min_replicas}")]
     return []
 
 
 def _check_auto_resume(retries: int | None, namespace: str | None, restart_policy: str) -> list[Fault]:
-    faults = check_at_least("auto_resume_retries", retries, 1)
+    faults = check_at_least("auto_resume_retries", retries, 1, becomes_text=True)
     if retries is None:
         return faults
-    if namespace is not None and not auto_resumes_in(namespace):
+    if isinstance(known(namespace), str) and namespace is not None and not auto_resumes_in(namespace):
         faults.append(
             Fault(
                 ("namespace",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hyperpod_charts.checked_arguments import check_name, refuse_arguments
+from hyperpod_charts.checked_arguments import check_given, check_name, refuse_arguments
 from hyperpod_model.catalog.jobs import (
     PRIORITY_LABEL,
     QUEUE_LABEL,
@@ -27,7 +27,11 @@ def queue_labels(*, team: str, priority_class: str | None = None) -> dict[str, s
     """
     refuse_arguments(
         "queue labels",
-        [*check_name("team", team, TEAM), *check_name("priority_class", priority_class, TEAM)],
+        [
+            *check_given("team", team),
+            *check_name("team", team, TEAM),
+            *check_name("priority_class", priority_class, TEAM),
+        ],
     )
     labels = {QUEUE_LABEL: team_queue(team)}
     if priority_class is not None:

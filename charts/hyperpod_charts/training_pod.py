@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from hyperpod_charts.checked_arguments import (
     check_at_least,
     check_choice,
+    check_given,
+    check_is,
     check_labels,
     check_name,
+    check_quantity,
+    known,
     refuse_arguments,
 )
 from hyperpod_charts.kubernetes_object import given
@@ -20,11 +25,15 @@ from hyperpod_model.catalog.jobs import DNS_POLICY_WITH_HOST_NETWORK, ENVIRONMEN
 from hyperpod_model.catalog.manifest_vocabulary import IMAGE_PULL_POLICIES
 from hyperpod_model.catalog.names import KUBERNETES_SERVICE_ACCOUNT
 from hyperpod_model.catalog.pod_resources import SHARED_MEMORY_PATH
-from hyperpod_model.faults import Fault
+from hyperpod_model.checks.images import check_image
+from hyperpod_model.faults import UNKNOWN, Fault
+from hyperpod_policy.manifests.reading import quantity
 
 CONTAINER_NAME: Final = OPERATORS["kubeflow"].container_name
 """``pytorch``: the Kubeflow operator finds no container of another name, and says so nowhere."""
 
+_HUGE_PAGES: Final = "hugepages-"
+_PORT_NAME: Final = re.compile(r"(?=.{1,15}\Z)[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _SETTER: Final = "kernel-parameters"
 _SETTER_RESOURCES: Final = {"cpu": "100m", "memory": "64Mi"}
 
@@ -164,17 +173,12 @@ class TrainingPod:
         ]
 
     def _faults(self) -> Iterator[Fault]:
-        if not self.image:
-            yield Fault(("image",), "is missing; give registry, repository and tag")
-        if not self.resources:
-            yield Fault(("resources",), "is empty; a pod that asks for nothing is the first to be evicted")
-        for name, value in {**self.resources, **self.environment}.items():
+        yield from check_image(known(self.image), ("image",))
+        yield from self._resource_faults()
+        yield from self._word_faults()
+        for name, value in self.environment.items():
             if not isinstance(value, str):
-                yield Fault((name,), f"must be text, got {value!r}; write {str(value)!r}")
-        for argument in ("command", "args"):
-            if isinstance(getattr(self, argument), str):
-                yield Fault((argument,), f"must be a list of words, got {getattr(self, argument)!r}")
-        for name in self.environment:
+                yield Fault(("environment", name), f"must be text, got {value!r}; write {str(value)!r}")
             if not ENVIRONMENT_VARIABLE.matches(name):
                 yield Fault(("environment", name), f"must be named by {ENVIRONMENT_VARIABLE.in_words}")
         yield from check_labels("node_selector", self.node_selector)
@@ -182,19 +186,57 @@ class TrainingPod:
         yield from check_name("service_account_name", self.service_account_name, KUBERNETES_SERVICE_ACCOUNT)
         yield from check_name("priority_class_name", self.priority_class_name)
         yield from check_choice("image_pull_policy", self.image_pull_policy, IMAGE_PULL_POLICIES)
-        yield from check_at_least(
-            "termination_grace_period_seconds", self.termination_grace_period_seconds, 1
-        )
+        grace = self.termination_grace_period_seconds
+        yield from check_given("termination_grace_period_seconds", grace)
+        yield from check_at_least("termination_grace_period_seconds", grace, 1)
         for index, toleration in enumerate(self.tolerations):
-            yield from _within(("tolerations", index), toleration.faults())
+            wrong = check_is(f"tolerations[{index}]", toleration, Toleration)
+            yield from wrong if wrong else _within(("tolerations", index), toleration.faults())
         yield from self._volume_faults()
         yield from self._port_faults()
+
+    def _resource_faults(self) -> Iterator[Fault]:
+        if not self.resources:
+            yield Fault(("resources",), "is empty; a pod that asks for nothing is the first to be evicted")
+            return
+        for name, value in self.resources.items():
+            yield from check_quantity(("resources", name), value, whole="/" in name)
+        pages = next((name for name in self.resources if name.startswith(_HUGE_PAGES)), None)
+        if pages is not None and not {"cpu", "memory"} & self.resources.keys():
+            yield Fault(
+                ("resources",), f"must have cpu or memory beside {pages}, else Kubernetes refuses the pod"
+            )
+        if self.shared_memory is None:
+            return
+        wrong = check_quantity(("shared_memory",), self.shared_memory)
+        yield from wrong
+        most, share = quantity(self.resources.get("memory")), quantity(self.shared_memory)
+        if not wrong and most is not None and share is not None and share > most:
+            yield Fault(
+                ("shared_memory",),
+                f"must be at most the memory of the pod, {self.resources['memory']}, of which it is a part, "
+                f"got {self.shared_memory!r}",
+            )
+
+    def _word_faults(self) -> Iterator[Fault]:
+        for argument in ("command", "args"):
+            words = getattr(self, argument)
+            if isinstance(words, str):
+                yield Fault((argument,), f"must be a list of words, got {words!r}")
+                continue
+            for index, word in enumerate(words):
+                if not isinstance(word, str):
+                    yield Fault((argument, index), f"must be text, got {word!r}; write {str(word)!r}")
 
     def _volume_faults(self) -> Iterator[Fault]:
         taken: dict[str, str] = {}
         if self.shared_memory is not None:
             taken[SHARED_MEMORY_PATH] = "shared_memory"
         for index, volume in enumerate(self.volumes):
+            if not isinstance(volume, PodVolume):
+                kinds = ", ".join(kind.__name__ for kind in get_args(PodVolume))
+                yield Fault(("volumes", index), f"must be one of {kinds}, got {volume!r}")
+                continue
             yield from _within(("volumes", index), volume.faults())
             if volume.mount_path in taken:
                 yield Fault(
@@ -205,7 +247,13 @@ class TrainingPod:
 
     def _port_faults(self) -> Iterator[Fault]:
         for name, port in self.ports.items():
-            if not 1 <= port <= 65535:
+            if not _PORT_NAME.fullmatch(name) or not re.search("[a-z]", name):
+                yield Fault(
+                    ("ports", name),
+                    "must be named by at most 15 lower-case letters, digits and single hyphens inside, "
+                    f"a letter among them, got {name!r}",
+                )
+            if known(port) is not UNKNOWN and not 1 <= port <= 65535:
                 yield Fault(("ports", name), f"must be from 1 to 65535, got {port}")
         numbers = list(self.ports.values())
         doubles = {port for port in numbers if numbers.count(port) > 1}

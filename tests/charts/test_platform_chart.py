@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from cdk8s import App
 
 from hyperpod_charts import LustreFileSystemReference, PlatformChart
+from hyperpod_model.faults import InvalidInputError
 
 FILE_SYSTEM = LustreFileSystemReference(
     file_system_id="fs-0123456789abcdef0",
@@ -70,3 +72,22 @@ def test_nobody_gets_in_to_training_pods_but_the_operator():
     (rule,) = policy["spec"]["ingress"]
     assert rule["ports"] == [{"protocol": "TCP", "port": 8080}]
     assert policy["spec"]["policyTypes"] == ["Ingress"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"namespace": None}, "PlatformChart None: namespace: is required"),
+        (
+            {"role_arn": "arn:aws:iam::111122223333:role/trainer"},
+            "role_arn: is that of a service account, which is not made; give service_account_name",
+        ),
+        (
+            {"file_system": {"file_system_id": "fs-0123456789abcdef0"}},
+            r"file_system: must be a LustreFileSystemReference, got \{.*write LustreFileSystemReference\(",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused(options: dict[str, Any], message: str):
+    with pytest.raises(InvalidInputError, match=message):
+        PlatformChart(App(), "Platform", **({"namespace": "hyperpod-training"} | options))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from charted import TOKEN, object_of, objects_of
+from charted import NUMBER_TOKEN, TOKEN, object_of, objects_of
 from constructs import Construct
 
 from hyperpod_charts import (
@@ -240,6 +240,7 @@ def test_a_scratch_file_system_has_neither_throughput_nor_backups():
         (budget(pod_labels={}), "pod_labels: is empty"),
         (budget(min_available=0), "min_available: .* at least 1, got 0"),
         (volume(capacity_gib=0), "capacity_gib: .* at least 1, got 0"),
+        (volume(capacity_gib=NUMBER_TOKEN), "capacity_gib: must be known before deployment, got a token"),
         (volume(claim_name="A"), "claim_name: must be .* got 'A'"),
         (claim(storage_gib=0), "storage_gib: .* at least 1, got 0"),
         (claim(storage_class_name="A"), "storage_class_name: must be .* got 'A'"),
@@ -277,10 +278,11 @@ def test_queue_labels():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
+        ({"team": None}, "queue labels: team: is required, got None"),
         ({"team": "Research"}, "queue labels: team: must be .* got 'Research'"),
         ({"team": "a", "priority_class": "b c"}, "priority_class: must be .* got 'b c'"),
     ],
 )
-def test_wrong_queue_labels_are_refused(names: dict[str, str], message: str):
+def test_wrong_queue_labels_are_refused(names: dict[str, Any], message: str):
     with pytest.raises(InvalidInputError, match=message):
         queue_labels(**names)

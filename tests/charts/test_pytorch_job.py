@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cdk8s import App, Chart, JsonPatch
-from charted import TOKEN, object_of, training_pod
+from charted import NUMBER_TOKEN, TOKEN, object_of, training_pod
 
 from hyperpod_charts import PyTorchJob, TrainingPod
 from hyperpod_model.faults import InvalidInputError
@@ -132,6 +132,23 @@ def test_a_job_can_be_patched_as_any_cdk8s_object():
     ("change", "message"),
     [
         ({"name": "1llama"}, "PyTorchJob '1llama': name: must be .* beginning with a letter, got '1llama'"),
+        ({"name": None}, "name: is required, got None"),
+        (
+            {"name": "a" * 55},
+            "name: is too long: its last pod would be 'a+-worker-1' with 64 characters, and 63 are allowed; "
+            "shorten it by 1",
+        ),
+        ({"pod": {"image": "a"}}, r"pod: must be a TrainingPod, got \{'image': 'a'\}; write TrainingPod\("),
+        ({"replicas": None}, "replicas: is required, got None"),
+        ({"replicas": 2**31}, "replicas: must be at most 2147483647"),
+        (
+            {"replicas": NUMBER_TOKEN, "master": True},
+            "replicas: must be known before deployment, got a token",
+        ),
+        ({"auto_resume_retries": NUMBER_TOKEN}, "auto_resume_retries: must be known before deployment"),
+        ({"rdzv_id": ""}, "rdzv_id: must be text that is not empty, got ''; leave it out"),
+        ({"rdzv_id": 7}, "rdzv_id: must be text that is not empty, got 7"),
+        ({"rdzv_backend": None}, "rdzv_backend: is required, got None"),
         ({"namespace": "Kube"}, "namespace: must be .*, got 'Kube'"),
         ({"labels": {"a": "-"}}, "labels.a: must be .*, got '-'"),
         ({"annotations": {"a": True}}, r"annotations.a: must be text, got True; write str\(True\)"),
@@ -167,6 +184,16 @@ def test_a_wrong_job_is_refused(change: dict[str, Any], message: str):
         job(**change)
 
 
+@pytest.mark.parametrize("namespace", ["training", "default"])
+def test_the_namespace_of_the_chart_is_checked_as_its_own(namespace: str):
+    chart = Chart(App(), "Test", namespace=namespace)
+    options: dict[str, Any] = {"name": "a", "pod": training_pod(), "replicas": 1, "nproc_per_node": "1"}
+    PyTorchJob(chart, "WithoutResume", **options)
+    PyTorchJob(chart, "Elsewhere", namespace="kubeflow", auto_resume_retries=1, **options)
+    with pytest.raises(InvalidInputError, match=f"namespace: must be kubeflow .*, got '{namespace}'"):
+        PyTorchJob(chart, "Job", auto_resume_retries=1, **options)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -176,6 +203,12 @@ def test_a_wrong_job_is_refused(change: dict[str, Any], message: str):
         {"restart_policy": "Never"},
         {"min_replicas": 2},
         {"nproc_per_node": "gpu"},
+        {"name": "a" * 54},
+        {"replicas": NUMBER_TOKEN},
+        {"replicas": NUMBER_TOKEN, "min_replicas": 2},
+        {"ttl_seconds_after_finished": NUMBER_TOKEN},
+        {"auto_resume_retries": 1, "namespace": TOKEN},
+        {"rdzv_id": TOKEN},
     ],
 )
 def test_what_is_right_or_not_known_yet_passes(change: dict[str, Any]):

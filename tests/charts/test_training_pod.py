@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from charted import IMAGE, TOKEN, training_pod
+from charted import IMAGE, NUMBER_TOKEN, TOKEN, training_pod
 
-from hyperpod_charts import Toleration, member_labels
+from hyperpod_charts import ClaimVolume, Toleration, member_labels
 from hyperpod_model.faults import InvalidInputError
 
 LABELS = member_labels("llama")
@@ -144,10 +144,37 @@ def test_kernel_parameters_of_the_nodes_network_are_set_by_a_container_before():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"image": ""}, "training pod: image: is missing"),
+        ({"image": ""}, "training pod: image: must be an image with registry and tag or digest, .* got ''"),
+        ({"image": None}, "image: must be an image with registry and tag or digest, .* got None"),
+        ({"image": "train:1.0"}, "image: must be an image with registry .* got 'train:1.0'"),
+        ({"image": IMAGE.replace("1.4.0", "latest")}, "image: must not have the tag 'latest'"),
         ({"resources": {}}, "training pod: resources: is empty"),
-        ({"resources": {"nvidia.com/gpu": 8}}, "nvidia.com/gpu: must be text, got 8; write '8'"),
-        ({"environment": {"DEBUG": True}}, "DEBUG: must be text, got True; write 'True'"),
+        ({"resources": None}, "training pod: resources: is empty"),
+        ({"resources": {"nvidia.com/gpu": 8}}, "resources.nvidia.com/gpu: must be text, got 8; write '8'"),
+        ({"resources": {"nvidia.com/gpu": "0.5"}}, "must be a whole number as text, such as '8', got '0.5'"),
+        ({"resources": {"nvidia.com/gpu": "all"}}, "must be a whole number as text, such as '8', got 'all'"),
+        ({"resources": {"memory": "16GB"}}, "resources.memory: must be a quantity of .*'64Gi', got '16GB'"),
+        ({"resources": {"cpu": "-1"}}, "resources.cpu: must be a quantity of Kubernetes, .* got '-1'"),
+        (
+            {"resources": {"hugepages-2Mi": "5120Mi"}},
+            "resources: must have cpu or memory beside hugepages-2Mi, else Kubernetes refuses the pod",
+        ),
+        ({"shared_memory": "8GB"}, "shared_memory: must be a quantity of Kubernetes, .* got '8GB'"),
+        ({"shared_memory": 8}, "shared_memory: must be text, got 8; write '8'"),
+        (
+            {"shared_memory": "17Gi"},
+            "shared_memory: must be at most the memory of the pod, 16Gi, of which it is a part, got '17Gi'",
+        ),
+        ({"args": ["--steps", 10]}, r"args\[1\]: must be text, got 10; write '10'"),
+        ({"args": "--steps"}, "args: must be a list of words, got '--steps'"),
+        ({"volumes": [{"claim_name": "fsx"}]}, r"volumes\[0\]: must be one of ClaimVolume, .*, got \{"),
+        ({"tolerations": [{"key": "k"}]}, r"tolerations\[0\]: must be a Toleration, got \{.*; write Tol"),
+        ({"ports": {"agent-of-hyperpod": 1}}, "ports.agent-of-hyperpod: must be named by at most 15 lower"),
+        ({"ports": {"Agent": 1}}, "ports.Agent: must be named by .* got 'Agent'"),
+        ({"ports": {"8080": 1}}, "ports.8080: must be named by .* a letter among them"),
+        ({"termination_grace_period_seconds": None}, "termination_grace_period_seconds: is required"),
+        ({"termination_grace_period_seconds": 2**31}, "must be at most 2147483647, got 2147483648"),
+        ({"environment": {"DEBUG": True}}, "environment.DEBUG: must be text, got True; write 'True'"),
         ({"environment": {"1A": "x"}}, "environment.1A: must be named by letters"),
         ({"command": "torchrun train.py"}, "command: must be a list of words, got 'torchrun train.py'"),
         ({"node_selector": {"a b": "c"}}, r"node_selector.a b: must be .*, got 'a b'"),
@@ -185,7 +212,16 @@ def test_all_faults_are_reported_together():
         {"service_account_name": TOKEN},
         {"labels": {"stack": TOKEN}},
         {"image": f"{TOKEN}.dkr.ecr.us-west-2.amazonaws.com/train:1"},
+        {"image": TOKEN},
+        {"image": f"111122223333.dkr.ecr.us-west-2.amazonaws.com/train@sha256:{'0' * 64}"},
         {"environment": {"BUCKET": TOKEN}},
+        {"resources": {"cpu": "500m", "memory": "1.5Gi", "hugepages-2Mi": "10Mi", "nvidia.com/gpu": "0"}},
+        {"resources": {"cpu": TOKEN, "memory": TOKEN}, "shared_memory": "64Gi"},
+        {"resources": {"cpu": "1"}, "shared_memory": TOKEN},
+        {"shared_memory": "16Gi"},
+        {"termination_grace_period_seconds": NUMBER_TOKEN},
+        {"ports": {"recovery-9000": NUMBER_TOKEN, "a1": 1}},
+        {"volumes": [ClaimVolume(claim_name="fsx", mount_path="/fsx")]},
         {"tolerations": [Toleration(key="k", operator="Equal")]},
         {"labels": {"empty": ""}},
     ],

@@ -16,6 +16,9 @@ IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.4.0"
 TOKEN = "${Token[TOKEN.42]}"
 """How the CDK writes a value that exists only at deployment."""
 
+NUMBER_TOKEN = -1.8881545897087503e289
+"""How it writes such a number."""
+
 
 def objects_of(build: Callable[[Construct], Any]) -> list[dict[str, Any]]:
     """Return all objects that a function makes in a chart.

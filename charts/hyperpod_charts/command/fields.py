@@ -60,8 +60,10 @@ def _unknown(path: str, step: str, fields: dict[str, Any]) -> str:
     if not fields:
         return f"{path!r} is no field: what stands before {step!r} has none"
     near = difflib.get_close_matches(step, fields, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return f"{path!r} is neither a file nor a field; {hint}fields: {', '.join(fields)}"
+    before = path.split(".")[: path.split(".").index(step)]
+    hint = f"did you mean {'.'.join([*before, near[0]])}? " if near else ""
+    of = f" of {'.'.join(before)}" if before else ""
+    return f"{path!r} is neither a file nor a field; {hint}fields{of}: {', '.join(fields)}"
 
 
 def _wrapped(words: str, width: int | None) -> list[str]:

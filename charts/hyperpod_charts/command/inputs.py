@@ -21,8 +21,10 @@ from hyperpod_policy.sources.text import (
     read_bytes,
     read_standard_input,
 )
+from hyperpod_policy.sources.unusable import UnusableInputError
 
 _OF_CLUSTERS: Final = frozenset({"instance_groups", "InstanceGroups"})
+_OF_JOBS: Final = frozenset({"image", "instance_type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,30 @@ def cluster_of(path: str | None) -> ClusterSpec | None:
     try:
         return load_cluster(path).spec
     except InvalidInputError as error:
+        _refuse_job_as_cluster(path)
         raise UsageError("\n".join(f"--cluster {path}: {fault}" for fault in error.faults)) from error
+
+
+def _refuse_job_as_cluster(path: str) -> None:
+    """Say in one line what a file is that was given for a cluster and is a job.
+
+    Args:
+        path: A file that is no cluster.
+
+    Raises:
+        UsageError: If it is a job specification or a manifest.
+    """
+    try:
+        documents = documents_of(read_bytes(Path(path)), path)
+    except UnusableInputError:
+        # What cannot be read is told by the faults of the cluster.
+        return
+    for document in documents:
+        if is_manifest(document.value):
+            raise UsageError(f"--cluster {path} is a Kubernetes manifest and no cluster")
+        keys = document.value if isinstance(document.value, Mapping) else {}
+        if keys.keys() >= _OF_JOBS:
+            raise UsageError(f"--cluster {path} is a job and no cluster; give it without --cluster")
 
 
 def judged(content: bytes, name: str, cluster: ClusterSpec | None) -> JudgedJob:

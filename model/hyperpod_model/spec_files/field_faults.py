@@ -202,8 +202,9 @@ def _first_sentence(text: str) -> str:
 
 
 def _choice(value: Any, expected: str, *, nullable: bool) -> str:
-    allowed = [part.strip("'") for part in expected.replace(" or ", ", ").split(", ")]
-    message = f"must be one of {', '.join(repr(choice) for choice in allowed)}, got {_shown(value)}"
+    as_written = expected.replace(" or ", ", ")
+    allowed = [part.strip("'") for part in as_written.split(", ")]
+    message = f"must be one of {as_written}, got {_shown(value)}"
     by_case = {choice.lower(): choice for choice in allowed}
     close = difflib.get_close_matches(value.lower(), by_case, n=1) if isinstance(value, str) else []
     if close:

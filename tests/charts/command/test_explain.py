@@ -164,7 +164,7 @@ def test_fields_within_fields(run):
     ("subject", "message"),
     [
         ("node", "'node' is neither a file nor a field; did you mean nodes?"),
-        ("elastic.step", "did you mean step_nodes? fields: min_nodes, max_nodes"),
+        ("elastic.step", "did you mean elastic.step_nodes? fields of elastic: min_nodes, max_nodes"),
         ("nodes.most", "'nodes.most' is no field: what stands before 'most' has none"),
         ("no/such/job", "no/such/job: is not there"),
         ("job.yaml", "job.yaml: is not there"),

@@ -122,6 +122,23 @@ def test_a_wrong_option_ends_with_2(save, run, job, arguments, message):
     assert ran.err.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "--cluster c.yaml is a job and no cluster; give it without --cluster\n"),
+        ({"apiVersion": "v1", "kind": "Pod"}, "--cluster c.yaml is a Kubernetes manifest and no cluster\n"),
+        ("a: [", "--cluster c.yaml: "),
+        ({"name": "a", "image": "b"}, "--cluster c.yaml: region (line 1): is required"),
+    ],
+)
+def test_what_is_no_cluster_is_not_taken_for_one(save, run, job, content, message):
+    ran = run(
+        "render", save("job.yaml", job), "--cluster", save("c.yaml", job if content is None else content)
+    )
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"hyperpod-jobs: {message}")
+
+
 def test_all_faults_of_a_cluster_are_told(save, run, job, cluster):
     cluster["name"] = "-"
     cluster["instance_groups"][0]["instance_count"] = -1

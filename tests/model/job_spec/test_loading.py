@@ -65,7 +65,7 @@ def test_all_faults_come_together_with_lines(faults_in: FaultsIn) -> None:
         (SMALL + "name: b\n", "is given twice, first on line 1"),
         ("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\n", "is a Kubernetes manifest, 'PyTorchJob'"),
         (SMALL + "operator: kubflow\n", "did you mean 'kubeflow'"),
-        (SMALL + "checkpointless: {tier: 7}\n", "must be one of '1', '2', '3', '4'"),
+        (SMALL + "checkpointless: {tier: 7}\n", "must be one of 1, 2, 3, 4, got the number 7"),
         (SMALL + "environment: {A: 1}\n", "must be text, got the number 1; put it in quotes: write '1'"),
     ],
 )

@@ -55,11 +55,16 @@ def main() -> int:
                 torch.save(torch.tensor(step), saved)
                 print(f"saved step {step}", flush=True)
         if ends or resizes:
-            dist.barrier()
-            return 128 + signal.SIGTERM
+            return end_with(128 + signal.SIGTERM)
         time.sleep(float(os.environ.get("TINY_PAUSE_SECONDS", "0")))
+    return end_with(0)
+
+
+def end_with(code: int) -> int:
+    """End when all ranks do, with no thread of gloo left that could abort Python on its way down."""
     dist.barrier()
-    return 0
+    dist.destroy_process_group()
+    return code
 
 
 if __name__ == "__main__":

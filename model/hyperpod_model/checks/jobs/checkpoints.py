@@ -98,13 +98,13 @@ def _check_tiered(job: Job) -> list[Fault]:
     faults = below(("tiered_checkpointing",), faults)
     memory, durable = number(said, "memory_interval_steps"), number(job, "checkpoint", "s3_interval_steps")
     if memory is not None and durable is not None and memory >= 1 and durable >= 1 and durable % memory:
-        nearest = max(memory, durable - durable % memory)
+        nearest = memory if durable < memory else durable - durable % memory
+        side = "fewest are" if durable < memory else "nearest below is"
         faults.append(
             Fault(
                 ("checkpoint", "s3_interval_steps"),
                 f"must be a multiple of tiered_checkpointing.memory_interval_steps, {memory}, so that what "
-                "goes "
-                f"to the bucket is a checkpoint in memory too, got {durable}; the nearest below is {nearest}",
+                f"goes to the bucket is a checkpoint in memory too, got {durable}; the {side} {nearest}",
             )
         )
     return faults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.catalog.jobs import ACCELERATOR_TAINTS, AUTO_RESUME_NAMESPACE, team_namespace
@@ -12,6 +12,9 @@ from hyperpod_model.checks.reading import absent, at, number, text
 
 Job = Mapping[str, Any]
 """A job as plain values, in the terms of its specification. Any of them may be ``UNKNOWN``."""
+
+MEMBER_LABEL_KEYS: Final = ("app.kubernetes.io/instance", "app.kubernetes.io/component")
+"""Labels by which the pods of a job are told from all others: the first is its name, the second its kind."""
 
 
 def namespace_of(job: Job) -> str | None:

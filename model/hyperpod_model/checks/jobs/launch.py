@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from hyperpod_model.catalog.jobs import KUBEFLOW_VARIABLES, OPERATORS, SHELLS
-from hyperpod_model.checks.jobs.defaults import Job
+from hyperpod_model.checks.jobs.defaults import Job, most_nodes
 from hyperpod_model.checks.reading import absent, at, given, is_unknown, items, text
 from hyperpod_model.faults import Fault, FaultPath
 
 _PATH: FaultPath = ("command",)
 _REFERENCE = re.compile(r"\$[({]?(\w+)[)}]?")
+_PYTHON = re.compile(r"python[\d.]*")
 _SIZE_OPTION = re.compile(r"--(nnodes|nproc[-_]per[-_]node|rdzv[-_](backend|endpoint|id))(?:=|$)")
 
 
@@ -80,7 +81,29 @@ def _check_program(job: Job, words: Sequence[str]) -> list[Fault]:
                 f"starts {wanted}, which waits for the HyperPod operator; change operator, or use torchrun",
             )
         ]
-    return []
+    return _check_launcher(job, words)
+
+
+def _check_launcher(job: Job, words: Sequence[str]) -> list[Fault]:
+    if at(job, "operator") != "kubeflow" or at(job, "rendezvous") != "c10d":
+        return []
+    nodes = most_nodes(job)
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    is_bare = _PYTHON.fullmatch(PurePosixPath(words[0]).name) is not None and script.endswith(".py")
+    launcher = OPERATORS["kubeflow"].launcher
+    if not is_bare or "-m" in words[: words.index(script)] or nodes is None or nodes < 2:
+        return []
+    if any(launcher in word for word in words):
+        return []
+    return [
+        Fault(
+            _PATH,
+            f"starts one process in each of {nodes} pods, and none learns of the others: the operator says "
+            f"where to meet in variables that {launcher} reads; replace {words[0]!r} by {launcher!r}, or "
+            "give script in place of command",
+            "warning",
+        )
+    ]
 
 
 def _check_options(job: Job, words: Sequence[str]) -> list[Fault]:

@@ -17,9 +17,10 @@ from hyperpod_model.catalog.jobs import (
     TEAM_NAMESPACE_PREFIX,
     auto_resumes_in,
     team_namespace,
+    workload_priority,
 )
 from hyperpod_model.catalog.names import NameRule
-from hyperpod_model.checks.jobs.defaults import Job, most_nodes, namespace_of
+from hyperpod_model.checks.jobs.defaults import MEMBER_LABEL_KEYS, Job, most_nodes, namespace_of
 from hyperpod_model.checks.reading import absent, at, given, is_unknown, number, text
 from hyperpod_model.checks.training_pods import check_training_pods
 from hyperpod_model.faults import UNKNOWN, Fault
@@ -39,6 +40,7 @@ def check_names(job: Job) -> list[Fault]:
         *_check(job, "pod_priority_class", OBJECT_NAME),
         *_check_pods_identity(job),
         *_check_team(job),
+        *_check_governance_names(job),
         *_check_namespace(job),
         *_check_labels(job),
     ]
@@ -104,6 +106,31 @@ def _check_team(job: Job) -> list[Fault]:
     return faults
 
 
+def _check_governance_names(job: Job) -> list[Fault]:
+    faults = []
+    team, priority = text(job, "team"), text(job, "priority_class")
+    if team is not None and team.startswith(TEAM_NAMESPACE_PREFIX):
+        faults.append(
+            Fault(
+                ("team",),
+                f"is the team and not its namespace, so that the job goes to {team_namespace(team)!r}, got "
+                f"{team!r}; give {team.removeprefix(TEAM_NAMESPACE_PREFIX)!r}",
+                "warning",
+            )
+        )
+    ending = workload_priority("")
+    if priority is not None and priority.endswith(ending):
+        faults.append(
+            Fault(
+                ("priority_class",),
+                f"gets the ending {ending} by itself, so that the job asks for "
+                f"{workload_priority(priority)!r}, got {priority!r}; give {priority.removesuffix(ending)!r}",
+                "warning",
+            )
+        )
+    return faults
+
+
 def _check_namespace(job: Job) -> list[Fault]:
     if at(job, "operator") == "hyperpod" and absent(job, "namespace") and absent(job, "team"):
         return [Fault(("namespace",), "is required for operator 'hyperpod'; give it, or team")]
@@ -128,6 +155,10 @@ def _check_labels(job: Job) -> list[Fault]:
     for key, field in ((QUEUE_LABEL, "team"), (PRIORITY_LABEL, "priority_class")):
         if not is_unknown(labels) and labels is not None and key in labels:
             faults.append(Fault(("labels", key), f"is set from {field}; leave it out"))
+    for key in MEMBER_LABEL_KEYS:
+        if not is_unknown(labels) and labels is not None and key in labels:
+            message = "is set for the pods of every job, to tell them from all others; leave it out"
+            faults.append(Fault(("labels", key), message))
     return faults
 
 

@@ -87,10 +87,10 @@ def _check_efa(job: Job, found: InstanceType) -> list[Fault]:
     if not fact.certain:
         if absent(job, "efa_interfaces") and absent(job, "gpu_partition"):
             likely = fact.assuming(because="the doubt is passed on to the user")
+            number_or = "the number that its nodes offer" if likely == 0 else str(likely)
             message = (
-                f"are uncertain for {found.name}, so that none is asked for: {fact.doubt}; give {likely}, "
-                "or 0 "
-                "to say that TCP will do"
+                f"are uncertain for {found.name}, so that none is asked for: {fact.doubt}; give {number_or}, "
+                "or 0 to say that TCP will do"
             )
             return [Fault(path, message, "warning")]
         return []

@@ -60,7 +60,8 @@ RULE = ManifestRule(
     severity="error",
     why=(
         "A batch that always gives NaN, or a bug after the checkpoint, looks like a crash. Without a cap "
-        "the job restarts from the same checkpoint for ever, and holds all its nodes meanwhile."
+        "the job restarts from the same checkpoint for ever, and holds all its nodes meanwhile. A pod that "
+        "fails once the others are done restarts for ever too: torchrun waits for pods that do not come back."
     ),
     fix=(
         "set the annotation job-max-retry-count and runPolicy.backoffLimit of a PyTorchJob, or "
@@ -68,7 +69,7 @@ RULE = ManifestRule(
     ),
     source=(
         "AWS docs sagemaker-hyperpod-eks-resiliency, auto-resume; PyPI hyperpod-pytorch-job-template 1.5.0; "
-        "kubeflow/training-operator v1.8.1, RunPolicy"
+        "kubeflow/training-operator v1.8.1, RunPolicy; tests of this project with torchrun of PyTorch 2.13"
     ),
     check=check,
 )

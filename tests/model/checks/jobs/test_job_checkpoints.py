@@ -66,7 +66,7 @@ CASES = [
     Case(
         tiered(DURABLE | {"s3_interval_steps": 20}),
         ("checkpoint", "s3_interval_steps"),
-        "the nearest below is 50",
+        "got 20; the fewest are 50$",
     ),
     Case(
         tiered(memory_interval_steps=0),

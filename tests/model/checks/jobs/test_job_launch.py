@@ -46,12 +46,22 @@ CASES = [
         "so that --nnodes holds for good",
     ),
     Case(command("torchrun", "--nproc_per_node", "8", "a.py"), ("command", 1), "--nproc_per_node", "warning"),
+    Case(
+        command("/usr/bin/python3.12", "-u", "a.py"),
+        ("command",),
+        "starts one process in each of 2 pods.*replace '/usr/bin/python3.12' by 'torchrun', or give script",
+        "warning",
+    ),
 ]
 LEGAL = [
     {"script_args": ["--config", "/fsx/a b.yaml"]},
     {"script": "train.py"},
     command("torchrun", "a.py"),
     command("python", "-m", "train", "--nnodes-in-name"),
+    command("python", "-m", "torch.distributed.run", "a.py"),
+    command("python", "start.py", "torchrun", "a.py"),
+    command("python", "a.py", nodes=1),
+    command("python", "a.py", rendezvous="master"),
     command("sh", "-c", "cd /a && exec torchrun a.py"),
     command("hyperpodrun", "--nproc-per-node=8", "a.py", **HYPERPOD),
     command("torchrun", "--rdzv_endpoint=$(MASTER_ADDR):$(MASTER_PORT)", "a.py", rendezvous="master"),

@@ -42,6 +42,29 @@ CASES = [
         ("labels", "kueue.x-k8s.io/queue-name"),
         "is set from team",
     ),
+    Case(
+        {"labels": {"app.kubernetes.io/instance": "a"}},
+        ("labels", "app.kubernetes.io/instance"),
+        "is set for the pods of every job, to tell them from all others; leave it out",
+    ),
+    Case(
+        {"labels": {"app.kubernetes.io/component": "a"}},
+        ("labels", "app.kubernetes.io/component"),
+        "is set for the pods of every job",
+    ),
+    Case(
+        {"team": "hyperpod-ns-research"},
+        ("team",),
+        "is the team and not its namespace, so that the job goes to 'hyperpod-ns-hyperpod-ns-research', got "
+        "'hyperpod-ns-research'; give 'research'",
+        "warning",
+    ),
+    Case(
+        {"team": "research", "priority_class": "high-priority"},
+        ("priority_class",),
+        "asks for 'high-priority-priority', got 'high-priority'; give 'high'",
+        "warning",
+    ),
 ]
 LEGAL = [
     {},
@@ -53,7 +76,8 @@ LEGAL = [
     {"namespace": "default", "auto_resume": None},
     {"team": "research"},
     {"team": "research", "namespace": "hyperpod-ns-research", "priority_class": "high"},
-    {"labels": {"example.com/cost": "a.b_c-1", "empty": ""}},
+    {"labels": {"example.com/cost": "a.b_c-1", "empty": "", "app.kubernetes.io/name": "llama"}},
+    {"team": "hyperpod", "priority_class": "priority"},
     HYPERPOD,
     {"operator": "hyperpod", "team": "research"},
     {"service_account": None},

@@ -34,7 +34,7 @@ CASES = [
     Case(
         {"instance_type": "ml.p6e-gb200.36xlarge"},
         ("efa_interfaces",),
-        "are uncertain for ml.p6e-gb200.36xlarge.*give 0",
+        "are uncertain for ml.p6e-gb200.36xlarge.*; give the number that its nodes offer, or 0 to say",
         "warning",
     ),
     Case(

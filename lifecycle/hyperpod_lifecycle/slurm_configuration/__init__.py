@@ -1,0 +1,1 @@
+"""What the scripts of a node configure Slurm with: rendered from a cluster, and checked."""

@@ -1,0 +1,309 @@
+"""Checkpoints in a directory that all nodes share: FSx for Lustre, FSx for OpenZFS, or a disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from hyperpod_lifecycle.training.checkpoint_errors import (
+    CheckpointGoneError,
+    RefusedCheckpointError,
+    SaveError,
+)
+from hyperpod_lifecycle.training.checkpoint_store import (
+    STEP_NAME,
+    Attempt,
+    CheckpointStore,
+    Stale,
+    step_name,
+)
+from hyperpod_lifecycle.training.file_locks import held_lock_file, is_same_file, lock
+from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, MANIFEST_NAME
+from hyperpod_lifecycle.training.plain_files import open_plain, size_of_plain, sync_file, sync_folders
+
+_SAVING = re.compile(r"\.saving-([0-9]{12})-([0-9a-f]{32})")
+_REMOVING = re.compile(r"\.removing-([0-9]{12})-[0-9a-f]{32}")
+_TAKEN = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}
+_VISIBLE_SECONDS = 10.0
+_SYNC_THREADS = 4
+
+
+class DirectoryStore(CheckpointStore):
+    """A directory on a POSIX file system.
+
+    A save lives in ``.saving-<step>-<attempt>`` until all of it is on storage, and becomes ``step-<step>`` by a
+    rename, which replaces nothing: the first to publish a step wins. Removal renames first as well. Locks
+    that end with their process tell a live save or load from a dead one.
+
+    Args:
+        path: The directory; made at the first save, with its parents.
+        locks: Whether the file system has ``flock``. On by default; Lustre needs the mount option ``flock``.
+            Off, retention can remove what another process is loading (which then fails, and is never loaded in
+            part), and what interrupted saves leave has to be removed by hand.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, locks: bool = True) -> None:
+        self._root = Path(os.path.abspath(path))
+        self._locks = locks
+        self._held: dict[str, int] = {}
+
+    @property
+    def location(self) -> str:
+        """Absolute path of the directory."""
+        return str(self._root)
+
+    def begin(self, attempt: Attempt) -> None:
+        """Make the attempt's folder and hold its lock until it is published or discarded."""
+        _make_folders(self._root)
+        folder = self._folder(attempt)
+        if self._locks:
+            held = held_lock_file(_lock_of(folder), create=True)
+            assert held is not None, "attempts are never shared"
+            self._held[attempt.id] = held
+        try:
+            folder.mkdir()
+        except OSError:
+            self._let_go(attempt)
+            raise
+
+    def join(self, attempt: Attempt, rank: int) -> Path:
+        """Make this rank's own folder within the attempt's."""
+        folder = self._folder(attempt) / _rank_name(rank)
+        end = time.monotonic() + _VISIBLE_SECONDS
+        while True:
+            try:
+                folder.mkdir()
+            except FileNotFoundError as error:
+                # NFS clients may remember for a while that a folder was not there.
+                if time.monotonic() > end:
+                    raise SaveError(
+                        f"{folder.parent}, which rank 0 made, is not there for rank {rank}; checkpoints need a "
+                        "directory that all nodes share"
+                    ) from error
+                time.sleep(0.1)
+            else:
+                return folder
+
+    def place(self, attempt: Attempt, rank: int, names: Iterable[str]) -> None:
+        """Have this rank's files on storage, and move them beside those of the others."""
+        folder = self._folder(attempt)
+        own = folder / _rank_name(rank)
+        names = list(names)
+        with ThreadPoolExecutor(_SYNC_THREADS) as pool:
+            list(pool.map(sync_file, [own / name for name in names]))
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (own / name).rename(folder / name)
+        shutil.rmtree(own)
+        sync_folders(folder, names)
+
+    def publish(self, attempt: Attempt, signed: bytes, *, replacing: bytes | None, replace: bool) -> bool:
+        """Write the manifest and rename the folder."""
+        folder, final = self._folder(attempt), self._root / step_name(attempt.step)
+        manifest = folder / MANIFEST_NAME
+        manifest.unlink(missing_ok=True)
+        descriptor = os.open(manifest, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(signed)
+            stream.flush()
+            os.fsync(stream.fileno())
+        sync_folders(folder, [])
+        if replace and not self._set_aside(attempt, replacing):
+            return False
+        try:
+            folder.rename(final)
+        except OSError as error:
+            if error.errno in _TAKEN:
+                return False
+            raise
+        sync_folders(self._root, [])
+        self._let_go(attempt)
+        return True
+
+    def discard(self, attempt: Attempt, rank: int) -> None:
+        """Remove this rank's folder; on rank 0 the attempt's."""
+        folder = self._folder(attempt)
+        if rank != 0:
+            shutil.rmtree(folder / _rank_name(rank), ignore_errors=True)
+            return
+        # Another rank may still write: what it leaves is stale from now on, and a later save removes it.
+        shutil.rmtree(folder, ignore_errors=True)
+        self._let_go(attempt)
+
+    def steps(self) -> list[int]:
+        """Steps of the folders named as checkpoints are."""
+        matches = (STEP_NAME.fullmatch(name) for name in self._names())
+        return [int(match[1]) for match in matches if match]
+
+    def signed_manifest(self, step: int) -> bytes | None:
+        """Read the manifest of a step's folder."""
+        name = f"{step_name(step)}/{MANIFEST_NAME}"
+        try:
+            descriptor = open_plain(self._root, name)
+        except RefusedCheckpointError as refused:
+            if refused.reason == "missing_file":
+                return None
+            raise
+        with os.fdopen(descriptor, "rb") as stream:
+            try:
+                signed = stream.read(LARGEST_MANIFEST_BYTES + 1)
+            except OSError as error:
+                raise RefusedCheckpointError("unreadable", f"its manifest: {error.strerror}") from error
+        if len(signed) > LARGEST_MANIFEST_BYTES:
+            raise RefusedCheckpointError(
+                "too_large", f"its manifest has more than {LARGEST_MANIFEST_BYTES} bytes"
+            )
+        return signed
+
+    def sizes(self, attempt: Attempt, names: Iterable[str]) -> Mapping[str, int]:
+        """Look each file up."""
+        folder = step_name(attempt.step)
+        found = {name: size_of_plain(self._root, f"{folder}/{name}") for name in names}
+        return {name: size for name, size in found.items() if size is not None}
+
+    def open_unverified(self, attempt: Attempt, name: str) -> BinaryIO:
+        """Open a file of a step's folder, through no link."""
+        return os.fdopen(open_plain(self._root, f"{step_name(attempt.step)}/{name}"), "rb")
+
+    @contextmanager
+    def reading(self, step: int) -> Iterator[None]:
+        """Share a lock on the manifest, which removal needs for itself."""
+        path = self._root / step_name(step) / MANIFEST_NAME
+        try:
+            descriptor = open_plain(self._root, f"{step_name(step)}/{MANIFEST_NAME}")
+        except RefusedCheckpointError as refused:
+            raise CheckpointGoneError(
+                f"the checkpoint of step {step} was removed from {self._root}"
+            ) from refused
+        try:
+            if self._locks:
+                lock(descriptor, path, shared=True, wait=True)
+            if not is_same_file(descriptor, path):
+                raise CheckpointGoneError(f"the checkpoint of step {step} was removed from {self._root}")
+            yield
+        finally:
+            os.close(descriptor)
+
+    def remove(self, attempt: Attempt) -> str | None:
+        """Rename a step's folder out of sight, unless it is being read, and then remove it."""
+        folder = self._root / step_name(attempt.step)
+        hidden = self._root / f".removing-{attempt.step:012d}-{attempt.id}"
+        try:
+            descriptor = open_plain(self._root, f"{folder.name}/{MANIFEST_NAME}", writable=True)
+        except RefusedCheckpointError as refused:
+            return str(refused)
+        try:
+            if self._locks and not lock(descriptor, folder / MANIFEST_NAME):
+                return "it is being loaded"
+            if not is_same_file(descriptor, folder / MANIFEST_NAME):
+                return "it was replaced meanwhile"
+            folder.rename(hidden)
+        finally:
+            os.close(descriptor)
+        sync_folders(self._root, [])
+        shutil.rmtree(hidden)
+        return None
+
+    def remove_stale(self, *, before: int | None) -> list[Stale]:
+        """Remove attempts whose lock nobody holds, and what removals left."""
+        del before
+        found = []
+        for name in self._names():
+            removing, saving = _REMOVING.fullmatch(name), _SAVING.fullmatch(name)
+            if removing:
+                # Another process may be removing it too, which does no harm.
+                shutil.rmtree(self._root / name, ignore_errors=True)
+                found.append(Stale(int(removing[1]), True, "finished an interrupted removal"))
+            elif saving and saving[2] not in self._held:
+                found.append(self._remove_attempt(self._root / name, int(saving[1])))
+            elif name.endswith(".lock") and _SAVING.fullmatch(name.removesuffix(".lock")) and self._locks:
+                self._remove_lone_lock(self._root / name)
+        return found
+
+    def _remove_attempt(self, folder: Path, step: int) -> Stale:
+        if not self._locks:
+            return Stale(
+                step, False, f"without locks nobody knows whether {folder.name} is alive; remove it by hand"
+            )
+        path = _lock_of(folder)
+        held = held_lock_file(path, create=False)
+        if held is None and path.exists():
+            return Stale(step, False, f"{folder.name} is being saved")
+        # The lock is made before the folder and removed after it: a folder without one has no owner.
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            path.unlink(missing_ok=True)
+        finally:
+            if held is not None:
+                os.close(held)
+        return Stale(step, True, f"removed {folder.name}, which an interrupted save left")
+
+    def _remove_lone_lock(self, path: Path) -> None:
+        if Path(str(path).removesuffix(".lock")).exists():
+            return
+        held = held_lock_file(path, create=False)
+        if held is not None:
+            path.unlink(missing_ok=True)
+            os.close(held)
+
+    def _set_aside(self, attempt: Attempt, replacing: bytes | None) -> bool:
+        final = self._root / step_name(attempt.step)
+        # Two that replace the same one must not set each other's work aside.
+        guard = os.open(self._root / ".replacing.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            if self._locks:
+                lock(guard, self._root / ".replacing.lock", wait=True)
+            try:
+                current = self.signed_manifest(attempt.step)
+            except RefusedCheckpointError:
+                current = None
+            if current != replacing:
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                final.rename(self._root / f".refused-{final.name}-{secrets.token_hex(8)}")
+            return True
+        finally:
+            os.close(guard)
+
+    def _let_go(self, attempt: Attempt) -> None:
+        held = self._held.pop(attempt.id, None)
+        if held is not None:
+            _lock_of(self._folder(attempt)).unlink(missing_ok=True)
+            os.close(held)
+
+    def _folder(self, attempt: Attempt) -> Path:
+        return self._root / f".saving-{attempt.step:012d}-{attempt.id}"
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self._root))
+        except FileNotFoundError:
+            return []
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def _rank_name(rank: int) -> str:
+    return f".rank-{rank:06d}"
+
+
+def _make_folders(folder: Path) -> None:
+    made = []
+    while not folder.exists():
+        made.append(folder)
+        folder = folder.parent
+    for missing in reversed(made):
+        missing.mkdir(exist_ok=True)
+        sync_folders(missing.parent, [])

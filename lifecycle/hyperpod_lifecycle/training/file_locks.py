@@ -1,0 +1,84 @@
+"""Locks that end with their process, so that nobody needs a clock to tell who is alive."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
+
+_UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}
+_HELD = {errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN}
+
+
+def lock(descriptor: int, path: Path, *, shared: bool = False, wait: bool = False) -> bool:
+    """Lock an open file for as long as it is open. The kernel lets go when its process or node dies.
+
+    Args:
+        descriptor: The open file.
+        path: Its path, for words.
+        shared: Let others share the lock. Off by default.
+        wait: Wait for others. Off by default.
+
+    Returns:
+        Whether it is locked.
+
+    Raises:
+        CheckpointError: If the file system has no locks.
+    """
+    import fcntl
+
+    operation = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(descriptor, operation if wait else operation | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        if error.errno in _UNSUPPORTED:
+            raise CheckpointError(
+                f"the file system of {path} has no locks ({error.strerror}), by which live saves and loads are "
+                "told from dead ones; mount Lustre with -o flock, or say DirectoryStore(..., locks=False)"
+            ) from error
+        raise
+    return True
+
+
+def is_same_file(descriptor: int, path: Path) -> bool:
+    """Say whether a path still leads to an open file."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return os.path.samestat(os.fstat(descriptor), status)
+
+
+def held_lock_file(path: Path, *, create: bool) -> int | None:
+    """Open and lock a lock file that others may be removing.
+
+    Args:
+        path: The lock file.
+        create: Make it if it is missing.
+
+    Returns:
+        Its descriptor; None if somebody alive holds it, or it is missing and not to be made.
+    """
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
+    while True:
+        try:
+            descriptor = os.open(path, flags, 0o644)
+        except FileNotFoundError:
+            if create:
+                raise
+            return None
+        try:
+            locked = lock(descriptor, path)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if not locked:
+            os.close(descriptor)
+            return None
+        if is_same_file(descriptor, path):
+            return descriptor
+        os.close(descriptor)

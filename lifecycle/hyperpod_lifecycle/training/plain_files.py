@@ -1,0 +1,126 @@
+"""Files below a folder that others may write to, opened without following where they would lead."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from hyperpod_lifecycle.training.checkpoint_errors import RefusedCheckpointError, SaveError
+from hyperpod_lifecycle.training.manifest import check_name
+
+# A link, or a link or a file where a folder was expected.
+_NOT_PLAIN = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}
+
+
+def open_plain(root: Path, name: str, *, writable: bool = False) -> int:
+    """Open a regular file below a folder, through no symbolic link below it.
+
+    Args:
+        root: The folder; links that lead to it are the user's own.
+        name: Path below it, with forward slashes.
+        writable: Open for changing, which some locks ask for. Off by default.
+
+    Returns:
+        A file descriptor.
+
+    Raises:
+        RefusedCheckpointError: If it is missing, no regular file or unreadable.
+    """
+    *folders, last = name.split("/")
+    try:
+        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for part in folders:
+                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+                os.close(folder)
+                folder = below
+            # Without O_NONBLOCK a named pipe would hold the reader for ever.
+            flags = (os.O_RDWR if writable else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK
+            descriptor = os.open(last, flags, dir_fd=folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise _refusal(name, error) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedCheckpointError("not_a_file", f"{name!r} is no regular file")
+    return descriptor
+
+
+def size_of_plain(root: Path, name: str) -> int | None:
+    """Return the bytes of a regular file below a folder; None if it is missing.
+
+    Raises:
+        RefusedCheckpointError: If it is no regular file or unreadable.
+    """
+    try:
+        descriptor = open_plain(root, name)
+    except RefusedCheckpointError as refused:
+        if refused.reason == "missing_file":
+            return None
+        raise
+    try:
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
+def own_files(folder: Path) -> list[str]:
+    """Names of the files that a rank put into its folder, sorted.
+
+    Raises:
+        SaveError: If one has a name that not every store can keep, or is a link, a hard link or no file: such a
+            file could change after its digest was taken.
+    """
+    found = []
+    for parent, folders, files in os.walk(folder):
+        for entry in [*folders, *files]:
+            path = Path(parent, entry)
+            name = path.relative_to(folder).as_posix()
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode):
+                continue
+            if not stat.S_ISREG(status.st_mode):
+                raise SaveError(f"{name!r} is no regular file; checkpoints keep files, not links or pipes")
+            if status.st_nlink != 1:
+                raise SaveError(
+                    f"{name!r} has another name (hard link) it could be changed by; copy it instead"
+                )
+            wrong = check_name(name)
+            if wrong is not None:
+                raise SaveError(f"the file name {name!r} {wrong}")
+            found.append(name)
+    return sorted(found)
+
+
+def sync_file(path: Path) -> None:
+    """Have a file's bytes on storage before going on."""
+    _sync(path, os.O_RDONLY)
+
+
+def sync_folders(root: Path, names: Iterable[str]) -> None:
+    """Have the entries of a folder, and of the folders below it that names lie in, on storage."""
+    folders = {root}
+    for name in names:
+        folders.update(root / parent for parent in Path(name).parents)
+    for folder in sorted(folders, reverse=True):
+        _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(name: str, error: OSError) -> RefusedCheckpointError:
+    if error.errno == errno.ENOENT:
+        return RefusedCheckpointError("missing_file", f"{name!r} is missing")
+    if error.errno in _NOT_PLAIN:
+        return RefusedCheckpointError("not_a_file", f"{name!r} is no regular file, or lies behind a link")
+    return RefusedCheckpointError("unreadable", f"{name!r} cannot be read: {error.strerror}")
