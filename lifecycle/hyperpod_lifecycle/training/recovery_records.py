@@ -254,12 +254,13 @@ def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     A last line that was cut off when its process was killed is passed over.
 
     Args:
-        location: The folder. Records in a bucket are copied into one first.
+        location: The folder, or one of its files. Records in a bucket are copied into one first.
 
     Raises:
         ValueError: If another line is no record, or of a later version of the schema; the message names it.
     """
-    for path in sorted(Path(location).glob("*.jsonl")):
+    there = Path(location)
+    for path in [there] if there.is_file() else sorted(there.glob("*.jsonl")):
         lines = path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
             if not line:

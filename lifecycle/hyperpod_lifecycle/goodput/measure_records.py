@@ -1,0 +1,89 @@
+"""Goodput from the records that the resume library writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from hyperpod_lifecycle.goodput.measured import Measured, UnmeasurableError, measured, median_step
+from hyperpod_model.catalog.recovery import RECOVERY_STAGES
+
+Record = Mapping[str, Any]
+
+
+def measure_records(records: Iterable[Record]) -> Measured:
+    """Measure a run.
+
+    Args:
+        records: Of all starts of one job, in their order (see ``hyperpod_lifecycle.training``).
+
+    Raises:
+        UnmeasurableError: If they say too little, or are of several jobs.
+    """
+    starts = _by_start(records)
+    step = median_step([rate for start in starts for rate in _step_times(start)])
+    lost: dict[str, float] = {}
+    for place, seconds in (part for start in starts for part in _lost(start, step)):
+        lost[place] = lost.get(place, 0.0) + seconds
+    return measured(
+        paid_seconds=starts[-1][-1]["time"] - starts[0][0]["process_started"],
+        kept_steps=sum(_new_steps(start) for start in starts),
+        step_seconds=step,
+        starts=len(starts),
+        lost_seconds=lost,
+    )
+
+
+def _by_start(records: Iterable[Record]) -> list[list[Record]]:
+    found: dict[str, list[Record]] = {}
+    jobs: set[str] = set()
+    for record in records:
+        jobs.add(record["job"])
+        found.setdefault(record["attempt"], []).append(record)
+    if len(jobs) > 1:
+        raise UnmeasurableError(f"the records must be of one job, got {', '.join(sorted(jobs))}")
+    starts = [start for start in found.values() if start[0]["kind"] == "start"]
+    if not starts:
+        raise UnmeasurableError("there are no records of a start")
+    return sorted(starts, key=lambda start: float(start[0]["process_started"]))
+
+
+def _of_kind(start: list[Record], kind: str) -> list[Record]:
+    return [record for record in start if record["kind"] == kind]
+
+
+def _step_times(start: list[Record]) -> Iterator[float]:
+    stalls = [(save["time"], save["stall_seconds"]) for save in _of_kind(start, "save")]
+    for before, after in pairwise(_of_kind(start, "progress")):
+        steps = after["next_step"] - before["next_step"]
+        if steps > 0:
+            stopped = sum(stall for time, stall in stalls if before["time"] < time <= after["time"])
+            yield (after["seconds"] - before["seconds"] - stopped) / steps
+
+
+def _new_steps(start: list[Record]) -> int:
+    progress = _of_kind(start, "progress")
+    return int(progress[-1]["new_steps"]) if progress else 0
+
+
+def _lost(start: list[Record], step_seconds: float) -> Iterator[tuple[str, float]]:
+    recoveries = _of_kind(start, "recovery")
+    progress = _of_kind(start, "progress")
+    if recoveries:
+        seconds = recoveries[-1]["seconds"]
+        for stage in RECOVERY_STAGES:
+            spent = seconds[stage.name]
+            if spent is None:  # killed before all lost steps were computed again
+                spent = _again(recoveries[-1], progress) * step_seconds
+            yield stage.name.replace("_", " "), spent
+    elif progress:
+        first = progress[0]
+        yield "start-up", first["time"] - first["seconds"] - start[0]["process_started"]
+    for save in _of_kind(start, "save"):
+        yield "stopped by saves", save["stall_seconds"]
+
+
+def _again(recovery: Record, progress: list[Record]) -> int:
+    done = progress[-1]["next_step"] - recovery["resumed_step"] if progress else 0
+    return min(int(done), int(recovery["steps_lost"]))
