@@ -7,5 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib/common.sh
 . "$here/lib/common.sh"
 
-run_steps identify_node check_file_systems
+run_steps identify_node mount_file_systems check_file_systems check_efa
+run_steps add_users share_ssh_keys
+run_steps ship_logs keep_scripts summarize_health
 log "done: this node is provisioned"
