@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hyperpod_policy.manifests.manifest import Manifest
 from hyperpod_policy.manifests.rule import ManifestRule, finding_of
+from hyperpod_policy.manifests.unjudged import unjudged
 from hyperpod_policy.report import Finding, Report, merged
 from hyperpod_policy.review import review
 from hyperpod_policy.rule import Rule
@@ -61,4 +62,8 @@ def review_manifests(manifests: Sequence[Manifest], *, rules: Sequence[ManifestR
     place = {id(manifest): position for position, manifest in enumerate(manifests)}
     for number in sorted(range(len(verdicts)), key=lambda each: place.get(id(verdicts[each][1].manifest), 0)):
         findings[number] = finding_of(*verdicts[number])
-    return Report(tuple(findings[number] for number in range(len(verdicts))))
+    passed_over = unjudged(manifests)
+    return Report(
+        tuple(findings[number] for number in range(len(verdicts))),
+        () if passed_over is None else (passed_over,),
+    )

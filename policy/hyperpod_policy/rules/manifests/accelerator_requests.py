@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hyperpod_model.catalog.instances import InstanceType
+from hyperpod_model.catalog.labels import NEURON_RESOURCE
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.placing import candidates
@@ -13,6 +14,8 @@ from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged
 
 _PARTITION = "nvidia.com/"
+_NEURON = "aws.amazon.com/neuron"
+"""Device plug-ins of Neuron offer ``neuron``, ``neurondevice`` and ``neuroncore``."""
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -41,7 +44,7 @@ def _faults(
                     allowed="an accelerated instance type",
                 )
             continue
-        if not asked:
+        if not asked and not _asks_for_cores(container, accelerator.kubernetes_resource):
             yield failed(
                 job.manifest,
                 *path,
@@ -69,6 +72,11 @@ def _faults(
                     found=f"{amount} of {name} on {found.name}",
                     allowed=f"{accelerator.count} at most",
                 )
+
+
+def _asks_for_cores(container: Container, resource: str) -> bool:
+    """Whether it asks for Neuron devices by another of their names, or for cores of them."""
+    return resource == NEURON_RESOURCE and any(name.startswith(_NEURON) for name in container.resources())
 
 
 def _partitions(instance_type: InstanceType) -> set[str]:
