@@ -108,6 +108,20 @@ def test_findings_are_acknowledged_as_for_hyperpod_review(save, run, job):
     assert run("validate", "job.yaml", "--no-acknowledgements").code == 1
 
 
+def test_an_error_in_a_job_is_not_acknowledged_with_its_warnings(save, run, job, cluster):
+    job["checkpoint"]["save_seconds"] = 60
+    cluster["instance_groups"][0]["instance_count"] = 1
+    said = {"id": SPECIFICATION.id, "resource": "job/vision", "reason": "saves take 20 s at night"}
+    save(".hyperpod-review.yaml", {"acknowledgements": [said]})
+    options = (save("job.yaml", job), "--cluster", save("cluster.yaml", cluster))
+    assert run("render", *options).code != 0
+    ran = run("validate", *options, "--format", "json", "--verbose")
+    assert ran.code == 1
+    assert ran.json["summary"]["acknowledged"] == 1
+    (error,) = (finding for finding in ran.json["findings"] if finding["severity"] == "error")
+    assert (error["path"], error["acknowledged"]) == ("nodes", None)
+
+
 def test_an_acknowledgement_of_nothing_is_a_finding(save, run, job):
     save("job.yaml", job)
     said = {"acknowledgements": [{"id": "RetryCap", "resource": "PyTorchJob/gone", "reason": "it was so"}]}
