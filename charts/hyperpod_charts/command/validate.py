@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperpod_charts.command.inputs import cluster_of
 from hyperpod_charts.command.job_findings import GROUP, JOB_PROMISES, SPECIFICATION, findings_of
-from hyperpod_charts.command.manifests_on_cluster import RULE_ID, cluster_rule
+from hyperpod_charts.command.manifests_on_cluster import RULE_ID, rules_with
 from hyperpod_charts.command.reviewed_files import ReviewedFiles, read_files
 from hyperpod_model.command_line.output import columns, emit, has_colour, write
 from hyperpod_model.command_line.parser import UsageError
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     """
     cluster = cluster_of(options.cluster)
     files = read_files(options.paths, cluster)
-    rules = MANIFEST_RULES if cluster is None else (*MANIFEST_RULES, cluster_rule(cluster))
+    rules = rules_with(cluster, MANIFEST_RULES)
     report = _accepted(_reviewed(files, rules), files, rules, options)
     subject = Subject(
         templates=0,

@@ -238,6 +238,52 @@ def test_manifests_are_checked_against_a_cluster(save, run, cluster, changes, gr
         assert ran.code == 1
 
 
+CHECKED = "sagemaker.amazonaws.com/deep-health-check-status"
+
+
+def _rules_of(ran):
+    return {(finding["rule_id"], finding["outcome"]) for finding in ran.json["findings"]}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_cluster_answers_what_manifests_leave_open(save, run, cluster, threads):
+    """How many CPUs a node has, and whether it is deeply checked, is open without its cluster."""
+    body = kubeflow_job()
+    put(body, "container:resources/requests/cpu", "150")
+    put(body, "container:resources/limits/cpu", "150")
+    put(body, f"pod:nodeSelector/{CHECKED.replace('/', '~')}", "Passed")
+    save("job.json", body)
+    cluster["instance_groups"][0] |= {
+        "threads_per_core": threads,
+        "deep_health_checks": ["InstanceStress", "InstanceConnectivity"],
+    }
+    open_rules = {("NodeCapacity", "undetermined"), ("DeepHealthSelector", "undetermined")}
+    assert _rules_of(run("validate", "job.json", "--format", "json")) >= open_rules
+    ran = run("validate", "job.json", "--cluster", save("c.yaml", cluster), "--format", "json")
+    assert not _rules_of(ran) & open_rules
+    assert ((RULE_ID, "fail") in _rules_of(ran)) == (threads == 1)
+
+
+def test_a_cluster_without_the_type_answers_nothing(save, run, cluster):
+    body = kubeflow_job()
+    put(body, f"pod:nodeSelector/{CHECKED.replace('/', '~')}", "Passed")
+    cluster["instance_groups"][0] |= {"instance_type": "ml.p4d.24xlarge"}
+    ran = run("validate", save("j.json", body), "--cluster", save("c.yaml", cluster), "--format", "json")
+    assert _rules_of(ran) >= {("DeepHealthSelector", "undetermined"), (RULE_ID, "fail")}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_manifest_that_writes_to_the_memory_tier_needs_it_in_the_cluster(save, run, cluster, enabled):
+    body = put(kubeflow_job(), "container:env/0", {"name": "CHECKPOINT_MEMORY_INTERVAL_STEPS", "value": "50"})
+    if enabled:
+        cluster["tiered_checkpointing"] = {"memory_percentage": 20, "s3_interval_steps": 500}
+    ran = run("validate", save("j.json", body), "--cluster", save("c.yaml", cluster), "--format", "json")
+    found = [finding["message"] for finding in ran.json["findings"] if finding["rule_id"] == RULE_ID]
+    assert [message.partition(":")[0] for message in found if "tiered" in message] == (
+        [] if enabled else ["tiered checkpointing is off in the cluster"]
+    )
+
+
 def test_jobs_of_the_hyperpod_operator_and_their_spares(save, run, cluster):
     cluster["training_pods"]["namespace"] = "hyperpod-ns-vision"
     save("c.yaml", cluster)
