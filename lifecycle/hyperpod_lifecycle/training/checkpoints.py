@@ -481,9 +481,9 @@ class CheckpointWriter:
             metadata: JSON that reads back equal; that of rank 0 counts.
 
         Raises:
-            SaveError: If any rank failed; on every rank. The checkpoints before are untouched.
+            SaveError: If any rank failed, such as on metadata that is no JSON; on every rank. The checkpoints
+                before are untouched.
             SigningKeyError: If the key cannot be used.
-            ValueError: On the rank whose metadata is no JSON.
         """
         if not self._open:
             raise SaveError(f"the save of step {self.step} was committed or aborted before")
