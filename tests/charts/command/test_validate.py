@@ -150,6 +150,8 @@ def test_other_formats_and_files(save, run, folder, job):
         ({"Resources": {"A": {"Type": "AWS::S3::Bucket"}}}, "a.yaml is a CloudFormation template"),
         ({"name": "a", "region": "us-east-2", "instance_groups": []}, "a.yaml is a cluster and no job"),
         ("apiVersion: v1\nkind: Pod\n---\nname: a\n", "a.yaml: mixes manifests with what is none"),
+        ("apiVersion: kubeflow.org/v1\nspec: {}\n", "a.yaml:1: has apiVersion and no kind; a Kubernetes"),
+        ("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n", "a.yaml:4: has kind and no apiVersion"),
     ],
 )
 def test_what_cannot_be_validated_ends_with_2(save, run, content, message):
@@ -299,3 +301,9 @@ def test_jobs_of_the_hyperpod_operator_and_their_spares(save, run, cluster):
 def test_objects_that_are_no_jobs_need_no_cluster(save, run, cluster):
     pod = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     assert run("validate", save("a.json", pod), "--cluster", save("c.yaml", cluster)).code == 0
+
+
+def test_what_is_no_object_in_a_list_is_said(save, run):
+    path = save("a.yaml", "apiVersion: v1\nkind: List\nitems:\n- {kind: PyTorchJob}\n- 3\n")
+    ran = run("validate", path)
+    assert "not reviewed: a.yaml: 2 items of a List without apiVersion and kind" in ran.out
