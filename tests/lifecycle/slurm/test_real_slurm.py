@@ -103,7 +103,8 @@ def test_the_step_goes_on_with_a_spare_node_in_the_same_job(plain: LocalSlurm, t
     for step in (0, 1):
         assert len(job.said(rf"starts 2 nodes for job {job.id}, step {step}, {met}")) == 2, job.log
     begun = job.begun()
-    assert begun[0] == begun[1] == 0 < begun[2] == begun[3], job.log
+    assert begun[:2] == [0, 0], job.log
+    assert min(begun[2:4]) > 0, job.log
 
 
 @needs_torchrun
@@ -138,7 +139,8 @@ def test_with_generic_resources_the_requeued_job_goes_on(with_gpus: LocalSlurm, 
     assert beheaded.wait_for_end() == "COMPLETED", beheaded.log
     assert with_gpus.show("job", beheaded.id)["Restarts"] == "1"
     begun = beheaded.begun()
-    assert begun[0] == begun[1] == 0 < begun[2] == begun[3], beheaded.log
+    assert begun[:2] == [0, 0], beheaded.log
+    assert min(begun[2:4]) > 0, beheaded.log
 
 
 def check_resumed(job: Job, *, steps: int) -> None:
@@ -292,7 +294,8 @@ def test_the_command_submits_what_it_renders(plain: LocalSlurm, tmp_path: Path) 
     found = re.fullmatch(r"submitted as job (\d+)\n", done.stdout)
     assert found is not None
     shown = plain.show("job", found[1])
-    assert (shown["JobName"], shown["NumNodes"], shown["Requeue"]) == ("submitted", "3", "1")
+    assert (shown["JobName"], shown["Requeue"]) == ("submitted", "1")
+    assert shown["NumNodes"].partition("-")[0] == "3"
     assert shown["OverSubscribe"] == "NO"
     assert shown["TimeLimit"] == "01:57:00"
     assert shown["StdOut"] == f"{tmp_path}/submitted-{found[1]}.out"

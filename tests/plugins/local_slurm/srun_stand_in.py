@@ -35,7 +35,8 @@ def main() -> int:
         code = subprocess.call([_real(), "--overlap", *arguments])
         if code == 0:
             return 0
-        lost = [node for node in nodes if _is_lost(node)]
+        left = _nodes(job)
+        lost = [node for node in nodes if node not in left or _is_lost(node)]
         if not lost:
             return code
         print(f"stand-in for auto-resume: lost {' '.join(lost)}", file=sys.stderr, flush=True)
