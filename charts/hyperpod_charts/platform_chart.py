@@ -58,8 +58,8 @@ class PlatformChart(Chart):
         id: Id within the parent.
         namespace: Name of the namespace.
         create_namespace: Whether the namespace is made. Default True. False for ``kubeflow``, which the
-            dependency chart makes. Must be False for ``hyperpod-ns-<team>``, which task governance makes, and for
-            ``kube-*``, where a pod security standard would keep the system's own pods out.
+            dependency chart makes. Must be False for ``hyperpod-ns-<team>``, which task governance makes, and
+            for ``kube-*``, where a pod security standard would keep the system's own pods out.
         pod_security: Pod security standard of a namespace that is made, see :class:`Namespace`. Default
             ``baseline``.
         service_account_name: Default none is made.
