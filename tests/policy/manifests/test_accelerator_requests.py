@@ -58,3 +58,11 @@ def test_other_names_of_neuron_devices_are_devices(judge, kubeflow, resource):
     set_resource(kubeflow, "nvidia.com/gpu", None)
     set_resource(kubeflow, resource, 16)
     assert not judge(ID, kubeflow).failures
+
+
+def test_too_many_neuron_devices_fail_under_either_name(judge, kubeflow):
+    put(kubeflow, SELECTOR, "ml.trn1.32xlarge")
+    set_resource(kubeflow, "nvidia.com/gpu", None)
+    set_resource(kubeflow, "aws.amazon.com/neuron", 17)
+    (finding,) = judge(ID, kubeflow).failures
+    assert "17 of aws.amazon.com/neuron" in finding.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hyperpod_model.catalog.instances import InstanceType
-from hyperpod_model.catalog.labels import NEURON_RESOURCE
+from hyperpod_model.catalog.labels import NEURON_NAMES, NEURON_RESOURCE
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.placing import candidates
@@ -14,8 +14,6 @@ from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged
 
 _PARTITION = "nvidia.com/"
-_NEURON = "aws.amazon.com/neuron"
-"""Device plug-ins of Neuron offer ``neuron``, ``neurondevice`` and ``neuroncore``."""
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -75,8 +73,8 @@ def _faults(
 
 
 def _asks_for_cores(container: Container, resource: str) -> bool:
-    """Whether it asks for Neuron devices by another of their names, or for cores of them."""
-    return resource == NEURON_RESOURCE and any(name.startswith(_NEURON) for name in container.resources())
+    """Whether it asks for single cores of Neuron devices."""
+    return resource == NEURON_RESOURCE and NEURON_NAMES["core"] in container.resources()
 
 
 def _partitions(instance_type: InstanceType) -> set[str]:
