@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_lifecycle.scripts_folder import scripts_folder
-from node_scripts.scenarios import Scenario
+from node_scripts.machine import Scenario
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 

@@ -17,8 +17,8 @@ start_controller() {
     tell_slurmctld
   else
     # What it reads at its start need not be told.
-    ensure_service slurmctld
     ensure_absent "$RECONFIGURE_MARK"
+    ensure_service slurmctld
   fi
   if ! retry 12 5 slurmctld_answers; then
     fail "slurmctld runs and does not answer" "read /var/log/slurm/slurmctld.log and journalctl -u slurmctld"
