@@ -20,7 +20,8 @@ class FsspecStore(ObjectStore):
     Args:
         url: Where, such as ``s3://bucket/run42``.
         filesystem: A file system of fsspec. By default the one of the URL, with ``options``.
-        staging: Folder on the node where a rank's files wait for their upload. By default that of ``tempfile``.
+        staging: Folder on the node where a rank's files wait for their upload. By default that of
+            ``tempfile``.
         options: What fsspec gives the file system, such as ``{"profile": "train"}``. None by default.
 
     Raises:

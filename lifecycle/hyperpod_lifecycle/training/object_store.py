@@ -4,8 +4,8 @@
     <prefix>/files/step-<step>-<attempt>/<name>    its files, and those of saves that did not end
     <prefix>/refused/step-<step>-<attempt>         manifests that a new save of the step took the place of
 
-Each attempt has a prefix of its own, so that no two savers ever write the same object except the manifest, which
-is written only where there is none.
+Each attempt has a prefix of its own, so that no two savers ever write the same object except the manifest,
+which is written only where there is none.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class ObjectStore(CheckpointStore):
 
     Args:
         objects: The store, from the run's prefix on.
-        staging: Folder on the node where a rank's files wait for their upload: as large as what a rank saves. By
-            default that of ``tempfile``.
+        staging: Folder on the node where a rank's files wait for their upload: as large as what a rank saves.
+            By default that of ``tempfile``.
     """
 
     def __init__(self, objects: Objects, *, staging: str | os.PathLike[str] | None = None) -> None:
@@ -128,8 +128,8 @@ class ObjectStore(CheckpointStore):
             if sizes.get(file.name) != file.size:
                 raise SaveError(
                     f"{file.name!r} was uploaded with {file.size} bytes, and {self.location} has "
-                    f"{sizes.get(file.name, 'nothing')}: another job of the run is further, and removed it, or "
-                    "somebody deletes objects"
+                    f"{sizes.get(file.name, 'nothing')}: another job of the run is further, and removed it, "
+                    "or somebody deletes objects"
                 )
         key = _manifest_key(attempt.step)
         if not replace or replacing is None:
@@ -175,8 +175,8 @@ class ObjectStore(CheckpointStore):
     def reading(self, step: int) -> Iterator[None]:
         """Make sure that the checkpoint is still there.
 
-        Objects have no locks. A reader of one that another process removes meanwhile gets an error, never part
-        of it.
+        Objects have no locks. A reader of one that another process removes meanwhile gets an error, never
+        part of it.
         """
         if self._objects.get(_manifest_key(step), at_most=1) is None:
             raise CheckpointGoneError(f"the checkpoint of step {step} was removed from {self.location}")
@@ -194,8 +194,9 @@ class ObjectStore(CheckpointStore):
     def remove_stale(self, *, before: int | None) -> list[Stale]:
         """Delete files of attempts at steps so old that they can not become a checkpoint that is kept.
 
-        Nobody can tell a live upload from a dead one without a clock, so newer ones are left until training went
-        past them. An upload that is alive all the same finds its files gone when it publishes, and fails.
+        Nobody can tell a live upload from a dead one without a clock, so newer ones are left until training
+        went past them. An upload that is alive all the same finds its files gone when it publishes, and
+        fails.
         """
         if before is None:
             return []

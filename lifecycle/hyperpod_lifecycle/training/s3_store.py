@@ -28,16 +28,16 @@ _CONDITION_FAILED = {"PreconditionFailed", "ConditionalRequestConflict"}
 class S3Store(ObjectStore):
     """A prefix of an S3 bucket.
 
-    S3 has no rename: files go to a prefix of the attempt, where no reader looks, and the manifest is written last
-    with ``If-None-Match: *``, whole or not at all. Of two that save the same step, one wins. S3 answers reads and
-    lists with the latest write, so what is published is found at once.
+    S3 has no rename: files go to a prefix of the attempt, where no reader looks, and the manifest is written
+    last with ``If-None-Match: *``, whole or not at all. Of two that save the same step, one wins. S3 answers
+    reads and lists with the latest write, so what is published is found at once.
 
     Args:
         bucket: Name of the bucket.
         prefix: Prefix of the run's checkpoints, with or without a slash at its end.
         client: An S3 client of boto3. By default one is made at first use, with 10 attempts a request.
-        staging: Folder on the node where a rank's files wait for their upload: as large as what a rank saves. By
-            default that of ``tempfile``.
+        staging: Folder on the node where a rank's files wait for their upload: as large as what a rank saves.
+            By default that of ``tempfile``.
 
     Raises:
         ValueError: If bucket or prefix is empty.
@@ -58,8 +58,8 @@ class _S3Objects(Objects):
     def __init__(self, bucket: str, prefix: str, client: Any) -> None:
         if not bucket or not prefix:
             raise ValueError(
-                f"checkpoints need a bucket and a prefix of their own, got s3://{bucket}/{prefix}; name the run, as "
-                "in s3://bucket/run42"
+                f"checkpoints need a bucket and a prefix of their own, got s3://{bucket}/{prefix}; name the "
+                "run, as in s3://bucket/run42"
             )
         self._bucket = bucket
         self._prefix = prefix

@@ -141,9 +141,13 @@ def test_one_save_in_flight(place: Place) -> None:
 
 def test_exception_in_a_save_aborts_it(place: Place) -> None:
     checkpoints = place.open()
-    with pytest.raises(RuntimeError, match="out of memory"), checkpoints.begin(1) as writer:
-        (writer.directory / "half.pt").write_bytes(b"half")
-        raise RuntimeError("out of memory")
+    def out_of_memory() -> None:
+        with checkpoints.begin(1) as writer:
+            (writer.directory / "half.pt").write_bytes(b"half")
+            raise MemoryError("no memory left")
+
+    with pytest.raises(MemoryError, match="no memory left"):
+        out_of_memory()
     assert place.names() == []
     assert checkpoints.latest_complete() is None
 
