@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_DEMO = PYTHONPATH=tests/plugins:tests/local_aws $(BIN)/python -m hyperpod_demo
 NO = 0 no false
 
-.PHONY: help setup demo demo-stop training test mutants compare-review lint wheel clean distclean
+.PHONY: help setup demo demo-stop training test soak mutants compare-review lint wheel clean distclean
 .DEFAULT_GOAL = help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo '                with KEEP=1 the double goes on; with SYNTH_ONLY=1 nothing is deployed'
 	@echo 'make demo-stop  stop the double that make demo KEEP=1 left'
 	@echo 'make test       run the tests'
+	@echo 'make soak       kill node scripts at each of their lines, and ranks of a training 200 times; takes an hour'
 	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
 	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
 	@echo 'make training   install PyTorch into $(TRAINING), for the tests that train; without it they are skipped'
@@ -95,6 +96,11 @@ demo-stop: setup
 
 test: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist loadfile
+
+# What the tests do a few times, often enough to find what happens seldom.
+soak: setup training
+	@HYPERPOD_SOAK=1 CDK_VALIDATION=false $(BIN)/python -m pytest -q -s -n 0 \
+	    tests/lifecycle/test_scripts_twice_and_killed.py tests/lifecycle/training/test_killed_training.py
 
 mutants: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q tests/policy/mutation

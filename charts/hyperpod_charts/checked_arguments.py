@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from hyperpod_model.catalog.jobs import LABEL_KEY, LABEL_VALUE, OBJECT_NAME, POD_NAME_CHARACTERS, JobOperator
 from hyperpod_model.catalog.names import KUBERNETES_NAMESPACE, NameRule
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, dotted, refuse
+from hyperpod_model.tokens import is_token
 from hyperpod_policy.manifests.reading import quantity
 
-_TOKEN = re.compile(r"\$\{Token\[", re.IGNORECASE)
-_NUMBER_TOKEN: Final = b"\xfb\xff"
 _LARGEST: Final = 2**31 - 1
 
 
@@ -25,11 +22,7 @@ def known(value: Any) -> Any:
     Args:
         value: The value.
     """
-    if isinstance(value, str):
-        return UNKNOWN if _TOKEN.search(value) else value
-    if isinstance(value, float):
-        return UNKNOWN if struct.pack(">d", value).startswith(_NUMBER_TOKEN) else value
-    return value
+    return UNKNOWN if is_token(value) else value
 
 
 def refuse_arguments(owner: str, faults: Iterable[Fault]) -> None:

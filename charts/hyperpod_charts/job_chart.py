@@ -5,6 +5,7 @@ from __future__ import annotations
 from cdk8s import Chart
 from constructs import Construct
 
+from hyperpod_charts.checked_arguments import check_is, refuse_arguments
 from hyperpod_charts.elastic_range import ElasticRange
 from hyperpod_charts.hyperpod_pytorch_job import HyperPodPyTorchJob
 from hyperpod_charts.job_members import member_labels
@@ -38,6 +39,9 @@ class JobChart(Chart):
             Default so that the pods fit any cluster.
         network_policy: Whether the network policy is made. Default True. Without it every pod of the cluster
             reaches the ports of the job's processes, which take commands from anybody.
+
+    Raises:
+        InvalidInputError: If ``job`` is no ``JobSpec``.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class JobChart(Chart):
         node: NodeSetup | None = None,
         network_policy: bool = True,
     ) -> None:
+        refuse_arguments("JobChart", check_is("job", job, JobSpec))
         super().__init__(scope, id, namespace=job.resolved_namespace, disable_resource_name_hashes=True)
         setup = NodeSetup() if node is None else node
         self.job = _kubeflow(self, job, setup) if job.operator == "kubeflow" else _hyperpod(self, job, setup)

@@ -26,7 +26,8 @@ class Namespace(KubernetesObject):
         name: Name of the namespace.
         pod_security: Pod security standard that is enforced. Default ``baseline``, which is all that plain
             training needs. Tiered checkpointing, whose logs are in a folder of the node, and jobs in the
-            network of the nodes need ``privileged``.
+            network of the nodes need ``privileged``. ``restricted`` refuses the pods of jobs, which do not
+            say that they run without root: their image does.
         labels: Further labels. Default none.
         annotations: Annotations. Default none.
 

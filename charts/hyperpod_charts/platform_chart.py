@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from cdk8s import Chart
 from constructs import Construct
 
-from hyperpod_charts.checked_arguments import check_given, check_is, refuse_arguments
+from hyperpod_charts.checked_arguments import check_given, check_is, known, refuse_arguments
 from hyperpod_charts.job_members import TRAINING_PODS
 from hyperpod_charts.lustre_volume import LustreVolume
 from hyperpod_charts.namespace import Namespace
 from hyperpod_charts.service_account import ServiceAccount
 from hyperpod_charts.training_network_policy import TrainingNetworkPolicy
+from hyperpod_model.catalog.jobs import TEAM_NAMESPACE_PREFIX
 from hyperpod_model.faults import Fault
 
 NETWORK_POLICY_NAME = "training-pods"
+
+_RESERVED = "kube-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,8 @@ class PlatformChart(Chart):
         id: Id within the parent.
         namespace: Name of the namespace.
         create_namespace: Whether the namespace is made. Default True. False for ``kubeflow``, which the
-            dependency chart makes, and for ``hyperpod-ns-<team>``, which task governance makes.
+            dependency chart makes. Must be False for ``hyperpod-ns-<team>``, which task governance makes, and
+            for ``kube-*``, where a pod security standard would keep the system's own pods out.
         pod_security: Pod security standard of a namespace that is made, see :class:`Namespace`. Default
             ``baseline``.
         service_account_name: Default none is made.
@@ -84,6 +88,7 @@ class PlatformChart(Chart):
             f"PlatformChart {namespace!r}",
             [
                 *check_given("namespace", namespace),
+                *(_check_new(namespace) if create_namespace else ()),
                 *_check_role(role_arn, service_account_name),
                 *(
                     []
@@ -133,6 +138,16 @@ class PlatformChart(Chart):
             for part in (self.service_account, self.file_system, self.network_policy):
                 if part is not None:
                     part.node.add_dependency(self.made_namespace)
+
+
+def _check_new(namespace: str) -> list[Fault]:
+    if not isinstance(known(namespace), str):
+        return []
+    for prefix, owner in ((TEAM_NAMESPACE_PREFIX, "task governance makes"), (_RESERVED, "Kubernetes has")):
+        if namespace.startswith(prefix):
+            message = f"is one that {owner} itself, got {namespace!r}; give create_namespace=False"
+            return [Fault(("namespace",), message)]
+    return []
 
 
 def _check_role(role_arn: str | None, service_account_name: str | None) -> list[Fault]:

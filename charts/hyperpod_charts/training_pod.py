@@ -253,8 +253,10 @@ class TrainingPod:
                     "must be named by at most 15 lower-case letters, digits and single hyphens inside, "
                     f"a letter among them, got {name!r}",
                 )
-            if known(port) is not UNKNOWN and not 1 <= port <= 65535:
-                yield Fault(("ports", name), f"must be from 1 to 65535, got {port}")
+            if known(port) is UNKNOWN:
+                continue
+            if not isinstance(port, int) or isinstance(port, bool) or not 1 <= port <= 65535:
+                yield Fault(("ports", name), f"must be a whole number from 1 to 65535, got {port!r}")
         numbers = list(self.ports.values())
         doubles = {port for port in numbers if numbers.count(port) > 1}
         if doubles:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.auto_scaling import AutoScaling
     from hyperpod_constructs.autoscaling_role import AutoscalingRole
     from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
+    from hyperpod_constructs.checkpoint_signing_key import CheckpointSigningKey
     from hyperpod_constructs.cluster_endpoints import ClusterEndpoints
     from hyperpod_constructs.cluster_network import ClusterNetwork
     from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
@@ -52,6 +53,7 @@ _MODULES = {
     "AutoscalingRole": "autoscaling_role",
     "BatchSize": "software_updates",
     "CheckpointBucket": "checkpoint_bucket",
+    "CheckpointSigningKey": "checkpoint_signing_key",
     "ClusterEndpoints": "cluster_endpoints",
     "ClusterNetwork": "cluster_network",
     "DataRepositoryAssociation": "data_repository_association",
@@ -91,6 +93,7 @@ __all__ = [
     "AutoscalingRole",
     "BatchSize",
     "CheckpointBucket",
+    "CheckpointSigningKey",
     "ClusterEndpoints",
     "ClusterNetwork",
     "DataRepositoryAssociation",

@@ -1,4 +1,4 @@
-"""Denials in a bucket's policy that hold whatever identity policies say."""
+"""Denials in the policy of a bucket or a key that hold whatever identity policies say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from aws_cdk import Aws, Fn, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -47,7 +48,7 @@ class ExceptRoles:
     def __init__(
         self,
         scope: Construct,
-        bucket: s3.Bucket,
+        owner: s3.Bucket | kms.Key,
         *,
         sid: str,
         what: str,
@@ -57,8 +58,8 @@ class ExceptRoles:
         """Deny at once, unconditionally.
 
         Args:
-            scope: The construct that owns the bucket; errors name it.
-            bucket: The bucket whose policy denies.
+            scope: The construct that owns the bucket or key; errors name it.
+            owner: The bucket or key whose policy denies.
             sid: Id of the statement.
             what: What the exempted roles are, such as ``writers``.
             actions: Actions or patterns to deny.
@@ -75,7 +76,7 @@ class ExceptRoles:
             actions=sorted(actions),
             resources=[resource],
         )
-        bucket.add_to_resource_policy(self._statement)
+        owner.add_to_resource_policy(self._statement)
 
     def add_role(self, role: iam.IRole) -> None:
         """Exempt a role.
@@ -133,7 +134,7 @@ class ExceptRoles:
                 [
                     Fault(
                         (self._scope.node.path, self._what),
-                        "cannot change any more, since something has resolved the bucket's policy already, "
+                        "cannot change any more, since something has resolved the policy already, "
                         "and CDK freezes what it has rendered; list roles before that (an Aspect or a tool "
                         "that resolves policies comes last)",
                     )

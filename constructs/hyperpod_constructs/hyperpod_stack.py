@@ -26,6 +26,7 @@ from constructs import Construct
 from hyperpod_constructs.access_log_bucket import AccessLogBucket
 from hyperpod_constructs.auto_scaling import AutoScaling
 from hyperpod_constructs.checkpoint_bucket import CheckpointBucket
+from hyperpod_constructs.checkpoint_signing_key import CheckpointSigningKey
 from hyperpod_constructs.cluster_network import ClusterNetwork, ClusterNetworkBase
 from hyperpod_constructs.efa_security_group import EfaSecurityGroup
 from hyperpod_constructs.execution_role import ExecutionRole
@@ -38,6 +39,7 @@ from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
 from hyperpod_constructs.slurm_configuration import SlurmConfiguration
 from hyperpod_constructs.specified_groups import SpecifiedGroups
+from hyperpod_constructs.specified_node_parameters import node_parameters_of
 from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
@@ -64,8 +66,8 @@ class HyperPodStack(Stack):
 
     Made are, each unless the specification names an existing one or does without: the network, the nodes'
     security group, the bucket of lifecycle scripts and their upload, the nodes' execution role, the FSx for
-    Lustre file system, the checkpoint bucket, and the cluster, which is created after all of them and deleted
-    before.
+    Lustre file system, the checkpoint bucket, the key that signs checkpoints if asked for, and the cluster,
+    which is created after all of them and deleted before.
 
     The name of the CloudFormation stack derives from the cluster's name, so that another cluster never
     replaces this one. Termination protection is on: deleting the stack deletes every node.
@@ -116,12 +118,13 @@ class HyperPodStack(Stack):
         self.network = self._network()
         self.security_groups = self._security_groups()
         self.control_plane = self._control_plane()
+        self.file_system = self._file_system()
         self.lifecycle_scripts = self._lifecycle_scripts()
         self.checkpoint_bucket = self._checkpoint_bucket()
         self.execution_role = self._execution_role()
         self._let_existing_roles_in()
         self.training_pod_role = self._training_pod_role()
-        self.file_system = self._file_system()
+        self.checkpoint_signing_key = self._checkpoint_signing_key()
         self._link_data_repository()
         self._apply_platform_chart()
         self.tiered_checkpointing = self._tiered_checkpointing()
@@ -242,7 +245,9 @@ class HyperPodStack(Stack):
             folder=said.folder,
             entry_point=self.spec.entry_point,
             slurm_mode=self.spec.slurm.mode if self._on_slurm else "api",
-            required_mounts=self._required_mounts() if said.folder is None else None,
+            node_parameters=node_parameters_of(self.spec, file_system=self.file_system)
+            if said.folder is None
+            else None,
             administrators=self._administrators,
             access_log_bucket=self._access_logs,
         )
@@ -265,14 +270,6 @@ class HyperPodStack(Stack):
                 "mirrors answer on port 80; set network.http_egress to true, or acknowledge this if the "
                 "nodes use mirrors on HTTPS",
             )
-
-    def _required_mounts(self) -> dict[str, list[str]] | None:
-        said = self.spec.file_system
-        if said is None or not self._on_slurm or self.spec.slurm.mode != "api":
-            return None
-        return {
-            group.name: [said.mount_path] for group in self.spec.instance_groups if group.mounts_file_system
-        }
 
     @cached_property
     def _access_logs(self) -> AccessLogBucket:
@@ -361,6 +358,24 @@ class HyperPodStack(Stack):
             checkpoint_bucket=self.checkpoint_bucket,
             tiered=tiered,
         )
+
+    def _checkpoint_signing_key(self) -> CheckpointSigningKey | None:
+        said, bucket = self.spec.checkpoint_signing_key, self.spec.checkpoint_bucket
+        if said is None:
+            return None
+        key = CheckpointSigningKey(self, "CheckpointSigningKey", administrators=self._administrators)
+        # On Slurm jobs have no other identity than the nodes'; on EKS pods have their own.
+        if self._on_slurm:
+            if self.execution_role is not None:
+                key.grant_sign(self.execution_role)
+            key.let_existing_roles_sign(self._roles_of(self.spec.instance_groups))
+        elif self.training_pod_role is not None:
+            key.grant_sign(self.training_pod_role)
+        readers = () if bucket is None else bucket.reader_role_arns
+        key.let_existing_roles_verify(
+            self._existing.roles(dict.fromkeys((*readers, *said.verifier_role_arns)))
+        )
+        return key
 
     def _file_system(self) -> LustreFileSystem | None:
         said = self.spec.file_system
@@ -545,6 +560,11 @@ class HyperPodStack(Stack):
             values["CheckpointBucketName"] = (
                 self.checkpoint_bucket.bucket.bucket_name,
                 "Bucket for checkpoints, which only its listed writers can write",
+            )
+        if self.checkpoint_signing_key is not None:
+            values["CheckpointSigningKeyArn"] = (
+                self.checkpoint_signing_key.key.key_arn,
+                "HMAC key of checkpoints, as jobs name it: KmsKey(ARN)",
             )
         if self.lifecycle_scripts is not None:
             values["LifecycleScriptsUri"] = (

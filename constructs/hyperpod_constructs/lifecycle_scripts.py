@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aws_cdk import Annotations, Aws, Duration, IgnoreMode, Stack
+from aws_cdk import Annotations, Aws, Duration, IgnoreMode, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -24,18 +24,20 @@ from hyperpod_constructs.object_access import READING
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.tree_validation import validate_at_synth
 from hyperpod_lifecycle.content_hash import LEFT_OUT, content_hash, read_folder
+from hyperpod_lifecycle.node_parameters import PARAMETERS_FILE, NodeParameters
 from hyperpod_lifecycle.script_checks import check_entry_point, check_folder
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 from hyperpod_model.catalog.names import BUCKET, INSTANCE_GROUP, MOUNT_PATH, SOURCE_S3_URI
+from hyperpod_model.catalog.nodes import PROVISIONING_PARAMETERS_FILE
 from hyperpod_model.faults import Fault, InvalidInputError, Unknown, refuse
 
 SCRIPT_WARNING = "hyperpod:LifecycleScripts.script"
 NO_BASH_WARNING = "hyperpod:LifecycleScripts.noBash"
+SLURM_WARNING = "hyperpod:LifecycleScripts.slurm"
 FOREIGN_SCRIPTS_WARNING = "hyperpod:LifecycleScripts.foreignScripts"
 
 SlurmMode = Literal["api", "lifecycle"]
 
-_PARAMETERS = "parameters.json"
 _PREFIX = "lifecycle-scripts"
 _ENTRY_POINTS: Mapping[SlurmMode, str] = {"api": "on_init_complete.sh", "lifecycle": "on_create.sh"}
 
@@ -80,14 +82,18 @@ class LifecycleScripts(Construct):
         scope: Parent of the construct.
         id: Id within the parent.
         folder: Folder to upload, relative to the working directory or absolute. Default: the package's own
-            scripts, which identify the node and make sure that its file systems are mounted and take writes.
+            scripts, which do what ``node_parameters`` say.
         entry_point: File at the top of the folder that HyperPod runs. Default: ``on_init_complete.sh``, or
             ``on_create.sh`` where ``slurm_mode`` is ``lifecycle``.
         slurm_mode: ``api`` (default) where HyperPod configures Slurm from the node types and partitions of
             the instance groups; ``provisioning_parameters.json`` must then not be there. ``lifecycle`` where
-            the scripts configure Slurm: needs a folder of your own, since the package's scripts do not.
+            the scripts configure Slurm: the package's own need ``node_parameters`` with ``slurm``.
         required_mounts: Paths by instance group that must be mounted and take writes, such as
-            ``{"workers": ["/fsx"]}``; written to ``parameters.json`` beside the scripts. None by default.
+            ``{"workers": ["/fsx"]}``, where nothing else is to be said. None by default.
+        node_parameters: What the scripts know of the cluster; written to ``parameters.json`` beside them, and
+            ``slurm`` of it to ``provisioning_parameters.json`` as well, of which HyperPod makes
+            ``slurm.conf``. Mounts may have Tokens, such as the DNS name of a file system of this stack: they
+            are filled in at deployment, under the same prefix. Default: ``required_mounts`` alone.
         administrators: Roles that may change the bucket's configuration, in addition to the role with which
             CloudFormation deploys the stack. Required where the stack's synthesizer names none.
         kms_key: Key of the objects. Its policy must leave access to IAM. Default: a key of its own, rotated
@@ -125,6 +131,7 @@ class LifecycleScripts(Construct):
         entry_point: str | None = None,
         slurm_mode: SlurmMode = "api",
         required_mounts: Mapping[str, Sequence[str]] | None = None,
+        node_parameters: NodeParameters | None = None,
         administrators: Sequence[iam.IRole] | None = None,
         kms_key: kms.IKey | None = None,
         bucket_name: str | None = None,
@@ -141,13 +148,16 @@ class LifecycleScripts(Construct):
         if folder is not None and not isinstance(folder, (str, Path)):
             message = f"needs the path of a folder of scripts, got {folder!r}"
             raise InvalidInputError([Fault((self.node.path, "folder"), message)])
-        self._refuse_slurm_mode(slurm_mode, folder)
+        self._refuse_parameters(required_mounts, node_parameters)
+        self._refuse_slurm_mode(slurm_mode, folder, node_parameters)
         source = scripts_folder() if folder is None else Path(folder)
         self.entry_point = _ENTRY_POINTS[slurm_mode] if entry_point is None else entry_point
-        rendered = self._render_parameters(source, required_mounts)
+        rendered = self._render(source, required_mounts, node_parameters)
         self._check(source, service_configures_slurm=slurm_mode == "api")
         self._files = read_folder(source)
-        self.content_hash = content_hash(self._files, extra=rendered)
+        self.content_hash = content_hash(
+            self._files, extra={name: self._without_tokens(text) for name, text in rendered.items()}
+        )
         locked = LockedBucket(
             self,
             "Resource",
@@ -172,7 +182,7 @@ class LifecycleScripts(Construct):
                     exclude=list(LEFT_OUT),
                     ignore_mode=IgnoreMode.GIT,
                 ),
-                *(s3_deployment.Source.data(path, text.decode()) for path, text in rendered.items()),
+                *(s3_deployment.Source.data(name, text) for name, text in rendered.items()),
             ],
             destination_bucket=self.bucket,
             destination_key_prefix=prefix,
@@ -297,36 +307,74 @@ class LifecycleScripts(Construct):
     def _objects(self) -> str:
         return f"{_PREFIX}/*"
 
-    def _refuse_slurm_mode(self, slurm_mode: str, folder: str | Path | None) -> None:
+    def _refuse_parameters(
+        self, required_mounts: Mapping[str, Sequence[str]] | None, node_parameters: NodeParameters | None
+    ) -> None:
+        where = (self.node.path, "node_parameters")
+        if node_parameters is not None and not isinstance(node_parameters, NodeParameters):
+            message = f"must be a NodeParameters, got {node_parameters!r}"
+        elif node_parameters is not None and required_mounts is not None:
+            message = "has required_mounts of its own; give them there, and leave out required_mounts here"
+        else:
+            return
+        raise InvalidInputError([Fault(where, message)])
+
+    def _refuse_slurm_mode(
+        self, slurm_mode: str, folder: str | Path | None, node_parameters: NodeParameters | None
+    ) -> None:
+        slurm = None if node_parameters is None else node_parameters.slurm
         if slurm_mode not in _ENTRY_POINTS:
             message = (
                 f"needs one of {', '.join(map(repr, _ENTRY_POINTS))}, got '{slurm_mode}'; choose who "
                 "configures Slurm"
             )
-        elif slurm_mode == "lifecycle" and folder is None:
+        elif slurm_mode == "lifecycle" and folder is None and slurm is None:
             message = (
-                "got 'lifecycle' and no folder: the package's own scripts configure no Slurm, so that the "
-                "cluster would come up without; pass folder=... with scripts that do, or let the service "
-                "configure it with 'api'"
+                "got 'lifecycle', and nothing says which group is the controller, so that the cluster would "
+                "come up without Slurm; pass node_parameters=NodeParameters(slurm=ClassicSlurm(...)), a "
+                "folder of scripts that do it, or let the service configure it with 'api'"
+            )
+        elif slurm_mode == "api" and slurm is not None:
+            message = (
+                "got 'api' and node_parameters with slurm: an update would find "
+                f"{PROVISIONING_PARAMETERS_FILE} beside the service's own configuration, fail and roll back; "
+                "say 'lifecycle', or leave slurm out"
             )
         else:
             return
         raise InvalidInputError([Fault((self.node.path, "slurm_mode"), message)])
 
-    def _render_parameters(
-        self, source: Path, required_mounts: Mapping[str, Sequence[str]] | None
-    ) -> dict[str, bytes]:
-        if not required_mounts:
-            return {}
+    def _render(
+        self,
+        source: Path,
+        required_mounts: Mapping[str, Sequence[str]] | None,
+        node_parameters: NodeParameters | None,
+    ) -> dict[str, str]:
+        parameters = node_parameters
+        if parameters is None:
+            if not required_mounts:
+                return {}
+            # Only the package's own scripts tell orchestrators apart, and these mounts are of Slurm's nodes.
+            parameters = NodeParameters(orchestrator="slurm", required_mounts=required_mounts)
+        self._refuse_mounts(parameters.required_mounts)
+        rendered = {PARAMETERS_FILE: parameters.render()}
+        if parameters.slurm is not None:
+            rendered[PROVISIONING_PARAMETERS_FILE] = parameters.slurm.provisioning_parameters()
+            for number, warning in enumerate(parameters.slurm.warnings):
+                Annotations.of(self).add_warning_v2(f"{SLURM_WARNING}{number}", str(warning))
+        refuse(
+            Fault(
+                (self.node.path, "folder"),
+                f"holds {name}, which would be overwritten; rename that file, or leave out what renders it",
+            )
+            for name in rendered
+            if (source / name).exists()
+        )
+        return rendered
+
+    def _refuse_mounts(self, required_mounts: Mapping[str, Sequence[str]]) -> None:
         faults = []
         where = (self.node.path, "required_mounts")
-        if (source / _PARAMETERS).exists():
-            faults.append(
-                Fault(
-                    where,
-                    f"would overwrite {_PARAMETERS} of the folder; rename that file, or leave these out",
-                )
-            )
         for group, paths in required_mounts.items():
             for rule, name, value in [
                 (INSTANCE_GROUP, "a group name", group),
@@ -344,8 +392,12 @@ class LifecycleScripts(Construct):
                 elif not rule.matches(text):
                     faults.append(Fault(where, f"needs {name} ({rule.in_words}), got '{text}'; correct it"))
         refuse(faults)
-        content = {"required_mounts": {group: list(paths) for group, paths in required_mounts.items()}}
-        return {_PARAMETERS: (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()}
+
+    def _without_tokens(self, text: str) -> bytes:
+        """What of a rendered file is the same in each synthesis: numbers of Tokens are not."""
+        if not Token.is_unresolved(text):
+            return text.encode()
+        return json.dumps(Stack.of(self).resolve(text), sort_keys=True).encode()
 
     def _check(self, source: Path, *, service_configures_slurm: bool) -> None:
         bash = shutil.which("bash")

@@ -47,6 +47,8 @@ class NodeParameters:
         required_mounts: Paths by instance group that must be mounted and take writes. None by default.
         mounts: File systems by instance group that scripts mount, where HyperPod does not. None by default.
         efa_interfaces: EFA interfaces that a node has to show, by instance type. None by default.
+        second_volume_groups: Instance groups whose nodes have a second volume, which is waited for. None by
+            default.
         gpus: NVIDIA GPUs that a node has to show, by instance type. None by default.
         users_file: CSV on a shared file system with name, uid and home of each user. None by default.
         shared_folder: Folder on a shared file system where nodes leave each other their keys. None by
@@ -59,6 +61,7 @@ class NodeParameters:
     required_mounts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     mounts: Mapping[str, Sequence[Mount]] = field(default_factory=dict)
     efa_interfaces: Mapping[str, int] = field(default_factory=dict)
+    second_volume_groups: Sequence[str] = ()
     gpus: Mapping[str, int] = field(default_factory=dict)
     users_file: str | None = None
     shared_folder: str | None = None
@@ -72,13 +75,14 @@ class NodeParameters:
             "required_mounts": _lists(self.required_mounts),
             "mounts": _lists(self.mounts),
             "efa_interfaces": dict(self.efa_interfaces),
+            "second_volume_groups": list(self.second_volume_groups),
             "gpus": dict(self.gpus),
             "users_file": self.users_file,
             "shared_folder": self.shared_folder,
             "log_shipping": {"files": dict(self.log_files)} if self.log_files else None,
             "slurm": None if self.slurm is None else self.slurm.to_parameters(),
         }
-        said = {name: value for name, value in content.items() if value not in (None, {})}
+        said = {name: value for name, value in content.items() if value not in (None, {}, [])}
         return json.dumps(said, indent=2, sort_keys=True) + "\n"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from hyperpod_policy.manifests.manifest import Manifest
 from hyperpod_policy.manifests.rule import ManifestRule, finding_of
-from hyperpod_policy.report import Report, merged
+from hyperpod_policy.manifests.unjudged import unjudged
+from hyperpod_policy.report import Finding, Report, merged
 from hyperpod_policy.review import review
 from hyperpod_policy.rule import Rule
 from hyperpod_policy.sources.loading import Sources
@@ -55,4 +56,14 @@ def review_manifests(manifests: Sequence[Manifest], *, rules: Sequence[ManifestR
         rules = MANIFEST_RULES
     if not manifests:
         return Report(())
-    return Report(tuple(finding_of(rule, verdict) for rule in rules for verdict in rule.check(manifests)))
+    verdicts = [(rule, verdict) for rule in rules for verdict in rule.check(manifests)]
+    findings: dict[int, Finding] = {}
+    # Lines are looked up object by object, since only the last few documents of a stream stay decoded.
+    place = {id(manifest): position for position, manifest in enumerate(manifests)}
+    for number in sorted(range(len(verdicts)), key=lambda each: place.get(id(verdicts[each][1].manifest), 0)):
+        findings[number] = finding_of(*verdicts[number])
+    passed_over = unjudged(manifests)
+    return Report(
+        tuple(findings[number] for number in range(len(verdicts))),
+        () if passed_over is None else (passed_over,),
+    )

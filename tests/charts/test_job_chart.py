@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cdk8s import App
-from charted import job_spec
+from charted import TOKEN, job_spec
 from plain_jobs import (
     DURABLE,
     ELASTIC,
@@ -19,6 +19,7 @@ from plain_jobs import (
 
 from hyperpod_charts import JobChart
 from hyperpod_model.catalog.instances import accelerated_instance_types
+from hyperpod_model.faults import InvalidInputError
 from hyperpod_model.job_spec import JobSpec, NodeSetup
 from hyperpod_policy.manifests import manifests_of
 from hyperpod_policy.registry import MANIFEST_RULES
@@ -323,3 +324,17 @@ def test_policies_of_a_finished_job():
     policy = job_object(**HYPERPOD, **changes)["spec"]["runPolicy"]
     assert (policy["cleanPodPolicy"], policy["ttlSecondsAfterFinished"]) == ("All", 0)
     assert policy["activeDeadlineSeconds"] == 60
+
+
+def test_values_of_the_cdk_come_through():
+    made = job_object(image=TOKEN, script_args=["--bucket", TOKEN], environment={"BUCKET": TOKEN})
+    container = container_of(made)
+    assert container["image"] == TOKEN
+    assert container["args"][-1] == TOKEN
+    assert {"name": "BUCKET", "value": TOKEN} in container["env"]
+
+
+def test_what_is_no_specification_is_refused():
+    said: Any = {"name": "llama"}
+    with pytest.raises(InvalidInputError, match=r"JobChart: job: must be a JobSpec, got \{.*write JobSpec\("):
+        JobChart(App(), "Job", job=said)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from cdk8s import App
+from charted import TOKEN
 
 from hyperpod_charts import LustreFileSystemReference, PlatformChart
 from hyperpod_model.faults import InvalidInputError
@@ -79,6 +80,11 @@ def test_nobody_gets_in_to_training_pods_but_the_operator():
     [
         ({"namespace": None}, "PlatformChart None: namespace: is required"),
         (
+            {"namespace": "hyperpod-ns-research"},
+            "namespace: is one that task governance makes itself, got .*; give create_namespace=False",
+        ),
+        ({"namespace": "kube-system"}, "namespace: is one that Kubernetes has itself, got 'kube-system'"),
+        (
             {"role_arn": "arn:aws:iam::111122223333:role/trainer"},
             "role_arn: is that of a service account, which is not made; give service_account_name",
         ),
@@ -91,3 +97,14 @@ def test_nobody_gets_in_to_training_pods_but_the_operator():
 def test_what_is_wrong_is_refused(options: dict[str, Any], message: str):
     with pytest.raises(InvalidInputError, match=message):
         PlatformChart(App(), "Platform", **({"namespace": "hyperpod-training"} | options))
+
+
+@pytest.mark.parametrize("namespace", ["hyperpod-ns-research", "kube-system"])
+def test_a_namespace_of_others_gets_the_rest(namespace: str):
+    chart = PlatformChart(App(), "Platform", namespace=namespace, create_namespace=False)
+    assert [made["kind"] for made in chart.to_json()] == ["NetworkPolicy"]
+
+
+@pytest.mark.parametrize("namespace", ["kubeflow", "hyperpod-training", "kubernetes-jobs", TOKEN])
+def test_any_other_namespace_is_made(namespace: str):
+    assert PlatformChart(App(), "Platform", namespace=namespace).made_namespace is not None

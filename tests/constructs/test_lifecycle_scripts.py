@@ -31,7 +31,10 @@ from hyperpod_constructs.lifecycle_scripts import (
     LifecycleScripts,
 )
 from hyperpod_lifecycle.content_hash import content_hash, read_folder
+from hyperpod_lifecycle.node_parameters import NodeParameters, lustre_mount
 from hyperpod_lifecycle.scripts_folder import scripts_folder
+from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
+from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import WorkerGroup
 from hyperpod_model.faults import InvalidInputError
 
 DEPLOYER = f"arn:aws:iam::{ACCOUNT}:role/cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
@@ -83,7 +86,8 @@ def own() -> Uploaded:
 
 class TestUpload:
     def test_lies_under_the_hash_of_its_content(self, own: Uploaded) -> None:
-        parameters = json.dumps({"required_mounts": {"workers": ["/fsx"]}}, indent=2) + "\n"
+        said = {"orchestrator": "slurm", "required_mounts": {"workers": ["/fsx"]}}
+        parameters = json.dumps(said, indent=2) + "\n"
         expected = content_hash(read_folder(scripts_folder()), extra={"parameters.json": parameters.encode()})
         assert own.upload["DestinationBucketKeyPrefix"] == f"lifecycle-scripts/{expected}"
 
@@ -322,9 +326,9 @@ class TestChecks:
         with pytest.raises(InvalidInputError, match=r"step\.sh \(line 3\): does not parse: syntax error"):
             LifecycleScripts(Stack(App(), "Training"), "Scripts", folder=folder)
 
-    def test_own_scripts_configure_no_slurm(self) -> None:
+    def test_own_scripts_need_to_know_the_controller(self) -> None:
         with pytest.raises(
-            InvalidInputError, match=r"slurm_mode: got 'lifecycle' and no folder: .* pass folder="
+            InvalidInputError, match=r"slurm_mode: got 'lifecycle', and nothing says .* pass node_parameters="
         ):
             LifecycleScripts(Stack(App(), "Training"), "Scripts", slurm_mode="lifecycle")
 
@@ -361,7 +365,7 @@ class TestRequiredMounts:
 
     def test_refuses_to_overwrite_a_file(self, folder: Path) -> None:
         (folder / "parameters.json").write_text("{}\n")
-        with pytest.raises(InvalidInputError, match=r"would overwrite parameters\.json"):
+        with pytest.raises(InvalidInputError, match=r"holds parameters\.json, which would be overwritten"):
             LifecycleScripts(
                 Stack(App(), "Training"), "Scripts", folder=folder, required_mounts={"workers": ["/fsx"]}
             )
@@ -370,6 +374,93 @@ class TestRequiredMounts:
         stack = Stack(App(), "Training")
         LifecycleScripts(stack, "Scripts", folder=folder, required_mounts={})
         assert len(only(template_of(stack), UPLOAD)[1]["Properties"]["SourceObjectKeys"]) == 1
+
+
+CLASSIC = ClassicSlurm(
+    controller_group="controller",
+    worker_groups=[WorkerGroup("workers", "gpu")],
+    accounting=True,
+    settings={"AccountingStorageTRES": "gres/gpu"},
+)
+
+
+class TestNodeParameters:
+    def test_own_scripts_configure_slurm(self) -> None:
+        stack = Stack(App(), "Training")
+        parameters = NodeParameters(orchestrator="slurm", slurm=CLASSIC)
+        scripts = LifecycleScripts(stack, "Scripts", slurm_mode="lifecycle", node_parameters=parameters)
+        assert scripts.entry_point == "on_create.sh"
+        upload = only(template_of(stack), UPLOAD)[1]["Properties"]
+        assert len(upload["SourceObjectKeys"]) == 3
+        rendered = {
+            "parameters.json": parameters.render().encode(),
+            "provisioning_parameters.json": CLASSIC.provisioning_parameters().encode(),
+        }
+        assert scripts.content_hash == content_hash(read_folder(scripts_folder()), extra=rendered)
+
+    def test_the_service_and_scripts_never_both_configure_slurm(self) -> None:
+        parameters = NodeParameters(orchestrator="slurm", slurm=CLASSIC)
+        with pytest.raises(InvalidInputError, match=r"slurm_mode: got 'api' and node_parameters with slurm"):
+            LifecycleScripts(Stack(App(), "Training"), "Scripts", node_parameters=parameters)
+
+    def test_a_folder_keeps_its_own_provisioning_parameters(self, folder: Path) -> None:
+        (folder / "provisioning_parameters.json").write_text(CLASSIC.provisioning_parameters())
+        shutil.copy(folder / "on_init_complete.sh", folder / "on_create.sh")
+        parameters = NodeParameters(orchestrator="slurm", slurm=CLASSIC)
+        with pytest.raises(InvalidInputError, match=r"holds provisioning_parameters\.json, which would be"):
+            LifecycleScripts(
+                Stack(App(), "Training"),
+                "Scripts",
+                folder=folder,
+                slurm_mode="lifecycle",
+                node_parameters=parameters,
+            )
+
+    def test_mounts_are_said_once(self) -> None:
+        with pytest.raises(InvalidInputError, match="node_parameters: has required_mounts of its own"):
+            LifecycleScripts(
+                Stack(App(), "Training"),
+                "Scripts",
+                required_mounts={"workers": ["/fsx"]},
+                node_parameters=NodeParameters(orchestrator="slurm"),
+            )
+
+    def test_something_else_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="node_parameters: must be a NodeParameters, got 5"):
+            LifecycleScripts(Stack(App(), "Training"), "Scripts", node_parameters=5)  # type: ignore[arg-type]
+
+    def test_probable_mistakes_are_warned_of(self) -> None:
+        stack = Stack(App(), "Training")
+        slurm = ClassicSlurm(
+            controller_group="c", worker_groups=[WorkerGroup("w", "gpu")], settings={"KillWiat": "60"}
+        )
+        LifecycleScripts(
+            stack,
+            "Scripts",
+            slurm_mode="lifecycle",
+            node_parameters=NodeParameters(orchestrator="slurm", slurm=slurm),
+        )
+        (warning,) = _warnings(stack, "Scripts")
+        assert "settings.KillWiat: is no parameter of Slurm 22.05" in warning
+
+    def test_tokens_of_mounts_are_filled_in_at_deployment_under_one_prefix(self) -> None:
+        def scripts(default: str) -> tuple[LifecycleScripts, Template]:
+            stack = Stack(App(), "Training")
+            # Another Token before it must not change the hash.
+            CfnParameter(stack, f"Other{default}")
+            name = CfnParameter(stack, "Name", default=default).value_as_string
+            mount = lustre_mount(dns_name=name, mount_name="abcdefgh", mount_path="/fsx")
+            made = LifecycleScripts(
+                stack,
+                "Scripts",
+                node_parameters=NodeParameters(orchestrator="slurm", mounts={"workers": [mount]}),
+            )
+            return made, template_of(stack)
+
+        (first, template), (second, _) = scripts("a"), scripts("b")
+        assert first.content_hash == second.content_hash
+        (markers,) = (found for found in only(template, UPLOAD)[1]["Properties"]["SourceMarkers"] if found)
+        assert list(markers.values()) == [{"Ref": "Name"}]
 
 
 class TestForeignScripts:

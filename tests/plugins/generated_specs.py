@@ -22,6 +22,7 @@ from hyperpod_model.cluster_spec import (
     BatchSizeSpec,
     CheckpointBucketSpec,
     CheckpointlessSpec,
+    CheckpointSigningKeySpec,
     ClusterSpec,
     DataRepositorySpec,
     DependencyChartSpec,
@@ -149,6 +150,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             lifecycle_scripts=st.none() | part(LifecycleScriptsSpec),
             file_system=st.none() | part(FileSystemSpec),
             checkpoint_bucket=st.none() | part(CheckpointBucketSpec),
+            checkpoint_signing_key=st.none() | part(CheckpointSigningKeySpec),
             training_pods=part(TrainingPodsSpec),
             tiered_checkpointing=part(TieredCheckpointingSpec, 80),
             checkpointless=part(CheckpointlessSpec),
@@ -177,6 +179,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             BatchSizeSpec, type=_choice("INSTANCE_COUNT", "CAPACITY_PERCENTAGE"), value=st.integers(1, 100)
         ),
         CheckpointBucketSpec: of(CheckpointBucketSpec, reader_role_arns=_some(role)),
+        CheckpointSigningKeySpec: of(CheckpointSigningKeySpec, verifier_role_arns=_some(role)),
         CheckpointlessSpec: of(
             CheckpointlessSpec,
             operator_version=_choice("1.2.0", "1.3.1"),

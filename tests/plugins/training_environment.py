@@ -23,6 +23,10 @@ needs_torchrun = pytest.mark.skipif(
 needs_hyperpodrun = pytest.mark.skipif(
     not (PROGRAMS / "hyperpodrun").exists(), reason=f"no hyperpodrun in {PROGRAMS}; run make training"
 )
+needs_tiered_package = pytest.mark.skipif(
+    not any(PROGRAMS.parent.glob("lib/python*/site-packages/amzn_sagemaker_checkpointing")),
+    reason=f"no amzn_sagemaker_checkpointing beside {PROGRAMS}; run make training",
+)
 
 
 def with_hyperpodrun(folder: Path) -> list[Path]:

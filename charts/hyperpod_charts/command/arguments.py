@@ -17,6 +17,7 @@ _DESCRIPTION: Final = (
     "Training jobs on SageMaker HyperPod clusters with EKS: rendered as Kubernetes manifests, checked before "
     "they queue, explained, and their logs read. Nothing is sent anywhere."
 )
+_OF_SLURM: Final = ("--submit", "--partition", "--gres", "--venv", "--image-file", "--log-folder")
 _EXIT_CODES: Final = "exit codes: 0 well, 1 {fails}, 2 unusable input or a wrong option"
 
 
@@ -33,7 +34,19 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     options = _parser().parse_args(argv)
     if options.module == "validate" and options.acknowledgements is not None and options.no_acknowledgements:
         raise UsageError("--acknowledgements and --no-acknowledgements exclude each other; give one of them")
+    if options.module == "render":
+        _refuse_mixed(options)
     return options
+
+
+def _refuse_mixed(options: argparse.Namespace) -> None:
+    if options.slurm:
+        if options.no_network_policy:
+            raise UsageError("--no-network-policy is for manifests; leave it out with --slurm")
+        return
+    given = [name for name in _OF_SLURM if getattr(options, name.lstrip("-").replace("-", "_"))]
+    if given:
+        raise UsageError(f"{', '.join(given)} goes with --slurm only; add it")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,6 +76,30 @@ def _add_render(commands: Any) -> None:
         "--no-network-policy",
         action="store_true",
         help="leave out the NetworkPolicy that lets only the job's own pods in",
+    )
+    slurm = parser.add_argument_group("on a cluster with Slurm")
+    slurm.add_argument(
+        "--slurm", action="store_true", help="write a batch file for sbatch in place of manifests"
+    )
+    slurm.add_argument("--submit", action="store_true", help="hand it to sbatch as well")
+    slurm.add_argument(
+        "--partition", metavar="NAME", help="default: the cluster's with the most such nodes, or Slurm's own"
+    )
+    slurm.add_argument(
+        "--gres",
+        metavar="NAME:NUMBER",
+        help="generic resources a node, or none; default: the job's GPUs, such as gpu:8",
+    )
+    slurm.add_argument(
+        "--venv", metavar="FOLDER", help="Python environment on shared storage, in place of the job's image"
+    )
+    slurm.add_argument(
+        "--image-file", metavar="FILE", help="the image as a .sqsh file of enroot on shared storage"
+    )
+    slurm.add_argument(
+        "--log-folder",
+        metavar="FOLDER",
+        help="folder on shared storage for logs; default: one log, where the job is submitted",
     )
 
 

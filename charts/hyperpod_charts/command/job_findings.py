@@ -33,7 +33,7 @@ def findings_of(job: JudgedJob, name: str) -> Iterator[Finding]:
         job: The job.
         name: Its file.
     """
-    title = _KIND if job.spec is None else f"job/{job.spec.name}"
+    title = "job" if job.spec is None else f"job/{job.spec.name}"
     for fault in job.faults:
         yield Finding(
             rule_id=SPECIFICATION.id,

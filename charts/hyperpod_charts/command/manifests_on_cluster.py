@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
@@ -13,7 +14,9 @@ from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_model.faults import UNKNOWN, FaultPath
 from hyperpod_model.job_spec import JobSpec
 from hyperpod_model.job_spec.on_cluster import check_values_on_cluster
+from hyperpod_model.job_spec.tiered_checkpointing import TieredCheckpointsSpec
 from hyperpod_policy.manifests.containers import Container
+from hyperpod_policy.manifests.features import tiered_at
 from hyperpod_policy.manifests.manifest import Manifest
 from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.reading import GIB, integer, is_deferred, items
@@ -22,10 +25,60 @@ from hyperpod_policy.manifests.training_jobs import Replicas, TrainingJob, train
 
 RULE_ID: Final = "JobOnCluster"
 
+ANSWERED_BY_A_CLUSTER: Final = frozenset({"DeepHealthSelector", "NodeCapacity"})
+"""Rules whose open questions a cluster answers: whether nodes are checked, and how many CPUs they have."""
+
 _MIG: Final = "mig-"
+_TIERED: Final = tuple(TieredCheckpointsSpec.model_fields)
 _TOLERATION: Final[Mapping[str, Any]] = MappingProxyType(
     {"key": None, "operator": "Equal", "value": None, "effect": None}
 )
+
+
+def rules_with(cluster: ClusterSpec | None, rules: Sequence[ManifestRule]) -> tuple[ManifestRule, ...]:
+    """Return rules, and where a cluster is given what it adds and answers.
+
+    Args:
+        cluster: The cluster; None for none.
+        rules: Rules that know of no cluster.
+    """
+    if cluster is None:
+        return tuple(rules)
+    return (
+        *(_answered(rule, cluster) if rule.id in ANSWERED_BY_A_CLUSTER else rule for rule in rules),
+        cluster_rule(cluster),
+    )
+
+
+def _answered(rule: ManifestRule, cluster: ClusterSpec) -> ManifestRule:
+    """A rule that leaves no question open that :func:`cluster_rule` answers, with a finding or without."""
+
+    def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
+        answered = [job.manifest for job in training_jobs(manifests) if _is_answered(job, cluster)]
+        for verdict in rule.check(manifests):
+            is_open = verdict.outcome == "undetermined"
+            if is_open and any(manifest is verdict.manifest for manifest in answered):
+                yield replace(verdict, outcome="pass")
+            else:
+                yield verdict
+
+    return replace(rule, check=check)
+
+
+def _is_answered(job: TrainingJob, cluster: ClusterSpec) -> bool:
+    """Whether the cluster names the type of all pods, of which the container that trains is all there is."""
+    pods = [replicas.pod for replicas in job.replicas]
+    types = [pod.instance_types() for pod in pods]
+    chosen = {types_of.values for types_of in types if types_of is not None}
+    known = {name for group in cluster.instance_groups for name in group.named_instance_types}
+    return (
+        None not in types
+        and len(chosen) == 1
+        and len(first := next(iter(chosen))) == 1
+        and first[0] in known
+        and all(job.trainer_of(pod) is not None and len(list(pod.containers())) == 1 for pod in pods)
+        and all(pod.spec == pods[0].spec for pod in pods)
+    )
 
 
 def cluster_rule(cluster: ClusterSpec) -> ManifestRule:
@@ -98,6 +151,8 @@ def _values(job: TrainingJob, training: Replicas, container: Container) -> dict[
         "service_account": _service_account(pod),
         "tolerations": [{**_TOLERATION, **said} for _, said in items(pod.spec.get("tolerations"))],
         "capacity_type": "on-demand",
+        # A job may write to the memory tier and tell so nowhere: that nothing shows it says nothing.
+        "tiered_checkpointing": UNKNOWN if tiered_at(job) is None else dict.fromkeys(_TIERED, UNKNOWN),
         **_nodes(job),
     }
     return values
@@ -128,7 +183,9 @@ def _places(job: TrainingJob, training: Replicas, container: Container) -> dict[
     types = pod.instance_types()
     checked = pod.selection(DEEP_HEALTH_CHECK_STATUS.key)
     requests = (*container.path, "resources")
+    tiered = tiered_at(job)
     return {
+        "tiered_checkpointing": ("spec",) if tiered is None else tiered,
         "instance_type": pod.at("nodeSelector") if types is None else types.path,
         "nodes": (*training.path, "replicas"),
         "elastic": ("spec", "elasticPolicy"),

@@ -1,4 +1,4 @@
-"""`hyperpod-jobs render`: a job's manifests, or why there are none."""
+"""`hyperpod-jobs render`: a job's manifests or its batch file, or why there are none."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ def run(options: Namespace) -> int:
         UsageError: If an option is wrong.
         UnusableInputError: If the job cannot be read.
     """
+    if options.slurm:
+        from hyperpod_charts.command.render_slurm import run as run_slurm
+
+        return run_slurm(options)
     cluster = cluster_of(options.cluster)
     content, name = job_content_of(options.job)
     job = judged(content, name, cluster)

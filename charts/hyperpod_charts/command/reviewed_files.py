@@ -15,12 +15,14 @@ from hyperpod_charts.command.inputs import (
     refuse_others,
 )
 from hyperpod_model.cluster_spec import ClusterSpec
-from hyperpod_policy.manifests.manifest import Manifest, is_manifest, manifests_of
+from hyperpod_policy.manifests.manifest import Manifest, is_manifest, left_out, manifests_of
 from hyperpod_policy.sources import UnusableInputError
+from hyperpod_policy.sources.decoding import Decoded
 from hyperpod_policy.sources.folder import folders_and_files
 from hyperpod_policy.sources.text import STANDARD_INPUT, is_file, is_folder
 
 _TELLING: Final = frozenset({"image", "instance_type", "script", "command", "operator", "nodes", "elastic"})
+_OF_MANIFESTS: Final = frozenset({"apiVersion", "kind"})
 _ENOUGH: Final = 2
 """Fields by which a file that was only found is a job specification."""
 
@@ -76,10 +78,19 @@ class _Reading:
             raise UnusableInputError("is empty; name a job specification or a manifest", file=name)
         if all(is_manifest(document.value) for document in documents):
             for document in documents:
-                self.manifests += manifests_of(document.value, file=name, marks=document.marks)
+                self._take_in(document, name)
             return
         for document in documents:
             refuse_others(document.value, name)
+            has = _OF_MANIFESTS & document.value.keys() if isinstance(document.value, Mapping) else ()
+            if len(has) == 1:
+                (given,), (missing,) = has, _OF_MANIFESTS - set(has)
+                raise UnusableInputError(
+                    f"has {given} and no {missing}; a Kubernetes manifest has both, a job specification "
+                    "neither",
+                    file=name,
+                    line=document.marks.line(()),
+                )
         if any(is_manifest(document.value) for document in documents):
             raise UnusableInputError("mixes manifests with what is none; keep them in files apart", file=name)
         self._job(content, name)
@@ -106,11 +117,15 @@ class _Reading:
             return True
         manifests = [document for document in documents if is_manifest(document.value)]
         for document in manifests:
-            self.manifests += manifests_of(document.value, file=name, marks=document.marks)
+            self._take_in(document, name)
         if len(documents) == 1 and _looks_like_a_job(documents[0].value):
             self._job(content, name)
             return True
         return bool(manifests)
+
+    def _take_in(self, document: Decoded, name: str) -> None:
+        self.manifests += manifests_of(document.value, file=name, marks=document.marks)
+        self.limits += left_out(document.value, file=name)
 
     def _job(self, content: bytes, name: str) -> None:
         self.jobs.append((name, judged(content, name, self._cluster)))

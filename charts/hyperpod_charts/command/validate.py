@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from hyperpod_charts.command.inputs import cluster_of
-from hyperpod_charts.command.job_findings import GROUP, JOB_PROMISES, findings_of
-from hyperpod_charts.command.manifests_on_cluster import RULE_ID, cluster_rule
+from hyperpod_charts.command.job_findings import GROUP, JOB_PROMISES, SPECIFICATION, findings_of
+from hyperpod_charts.command.manifests_on_cluster import RULE_ID, rules_with
 from hyperpod_charts.command.reviewed_files import ReviewedFiles, read_files
 from hyperpod_model.command_line.output import columns, emit, has_colour, write
 from hyperpod_model.command_line.parser import UsageError
@@ -21,7 +22,7 @@ from hyperpod_policy.acknowledgements import ACKNOWLEDGEMENT_RULES, acknowledge
 from hyperpod_policy.command.selection import MANIFESTS, group_names
 from hyperpod_policy.manifests.registry import MANIFEST_RULES
 from hyperpod_policy.manifests.rule import ManifestRule
-from hyperpod_policy.report import Report, merged
+from hyperpod_policy.report import Finding, Report, merged
 from hyperpod_policy.reports.subject import Subject, summary
 from hyperpod_policy.review_sources import review_manifests
 
@@ -40,7 +41,7 @@ def run(options: Namespace) -> int:
     """
     cluster = cluster_of(options.cluster)
     files = read_files(options.paths, cluster)
-    rules = MANIFEST_RULES if cluster is None else (*MANIFEST_RULES, cluster_rule(cluster))
+    rules = rules_with(cluster, MANIFEST_RULES)
     report = _accepted(_reviewed(files, rules), files, rules, options)
     subject = Subject(
         templates=0,
@@ -80,8 +81,10 @@ def _accepted(
         said = read_acknowledgements(path)
     except InvalidInputError as error:
         raise UsageError("; ".join(f"{path}: {fault}" for fault in error.faults)) from error
-    return acknowledge(
-        report,
+    # One acknowledgement is about all findings on a job, and render refuses a job with errors all the same.
+    others = tuple(finding for finding in report.verdicts if not _is_error_in_job(finding))
+    accepted = acknowledge(
+        replace(report, verdicts=others),
         said,
         applied={promise.id for promise in (*rules, *JOB_PROMISES)},
         known={*group_names(), RULE_ID, *(promise.id for promise in JOB_PROMISES)},
@@ -89,6 +92,11 @@ def _accepted(
         | {manifest.file for manifest in files.manifests if manifest.file is not None},
         today=datetime.now(UTC).date(),
     )
+    return replace(accepted, verdicts=(*filter(_is_error_in_job, report.verdicts), *accepted.verdicts))
+
+
+def _is_error_in_job(finding: Finding) -> bool:
+    return finding.rule_id == SPECIFICATION.id and finding.label == "error"
 
 
 def _rendered(

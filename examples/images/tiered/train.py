@@ -47,6 +47,8 @@ class Checkpoints:
         self._s3_interval = s3_interval
         self._s3_uri = s3_uri
         self._namespace = namespace
+        # Saves go on beside the training, and in one group their collectives would mix with those of it.
+        self._group = dist.new_group(backend="gloo")
         self._pending: Future[Any] | None = None
 
     def is_due(self, step: int) -> bool:
@@ -64,7 +66,7 @@ class Checkpoints:
         writer = SageMakerTieredStorageWriter(
             checkpoint_config=self._configuration(save_to_s3=lasts), step=step
         )
-        self._pending = dcp.async_save(state_dict=state, storage_writer=writer)
+        self._pending = dcp.async_save(state_dict=state, storage_writer=writer, process_group=self._group)
         if dist.get_rank() == 0:
             print(f"saves step {step} to memory{' and Amazon S3' if lasts else ''}", flush=True)
 
@@ -100,13 +102,15 @@ class Checkpoints:
 
 def train(options: argparse.Namespace) -> int:
     """Train, and return the exit code."""
-    rank, device = dist.get_rank(), torch.device("cuda", int(os.environ["LOCAL_RANK"]))
-    torch.cuda.set_device(device)
+    rank, device = dist.get_rank(), torch.device("cpu")
+    if torch.cuda.is_available():
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
     torch.manual_seed(options.seed)
     model = nn.Sequential(nn.Linear(options.width, options.width), nn.Tanh(), nn.Linear(options.width, 1)).to(
         device
     )
-    parallel = DistributedDataParallel(model, device_ids=[device.index])
+    parallel = DistributedDataParallel(model, device_ids=[device.index] if device.type == "cuda" else None)
     optimizer = torch.optim.AdamW(parallel.parameters(), lr=options.learning_rate)
     checkpoints = Checkpoints(
         memory_interval=options.memory_interval,
@@ -157,8 +161,8 @@ def main() -> int:
     parser.add_argument("--namespace", default=said["TRAINING_JOB_NAME"])
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, on_sigterm)
-    # Saving in the background talks over gloo, beside the collectives of the training.
-    dist.init_process_group("cpu:gloo,cuda:nccl")
+    # Saving in the background needs gloo beside what the training talks over.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     try:
         return train(options)
     finally:

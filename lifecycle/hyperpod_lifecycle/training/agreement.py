@@ -1,4 +1,4 @@
-"""Steps that all ranks take, or none: a rank that fails takes the others along instead of leaving them waiting."""
+"""Steps that all ranks take, or none: a rank that fails does not leave the others waiting."""
 
 from __future__ import annotations
 

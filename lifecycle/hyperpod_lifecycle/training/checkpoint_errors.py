@@ -32,4 +32,4 @@ class SaveError(CheckpointError):
 
 
 class SigningKeyError(CheckpointError):
-    """The key cannot be used: unreadable, open to others, denied, disabled, or its service does not answer."""
+    """The key cannot be used: unreadable, open to others, denied, disabled, or KMS does not answer."""

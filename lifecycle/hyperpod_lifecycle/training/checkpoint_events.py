@@ -44,10 +44,10 @@ class CheckpointEvent:
 
     Attributes:
         kind: ``saved``; ``already_saved`` (the step was complete before, and was kept); ``refused`` (does not
-            verify: never loaded, never counted, never deleted); ``set_aside`` (a refused one was moved out of the
-            way of a new save of the same step); ``removed`` and ``kept`` by retention; ``stale_removed`` and
-            ``stale_kept`` (what an interrupted save left); ``retention_failed``; ``unsigned`` (checkpoints are
-            used without a key).
+            verify: never loaded, never counted, never deleted); ``set_aside`` (a refused one made room for a
+            new save of the same step); ``removed`` and ``kept`` by retention; ``stale_removed`` and
+            ``stale_kept`` (what an interrupted save left); ``retention_failed``; ``unsigned`` (checkpoints
+            are used without a key).
         location: Where the checkpoints are.
         step: Training step; None where the event is about no single one.
         reason: Of ``refused`` and ``kept``: a word to count by.

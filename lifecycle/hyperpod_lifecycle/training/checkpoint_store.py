@@ -123,7 +123,11 @@ class CheckpointStore(ABC):
 
     @abstractmethod
     def remove(self, attempt: Attempt) -> str | None:
-        """Remove a complete checkpoint so that no reader ever finds part of it. Returns why it was kept, or None."""
+        """Remove a complete checkpoint so that no reader ever finds part of it.
+
+        Returns:
+            Why it was kept; None if it is gone.
+        """
 
     @abstractmethod
     def remove_stale(self, *, before: int | None) -> list[Stale]:

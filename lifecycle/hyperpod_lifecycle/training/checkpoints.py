@@ -77,25 +77,26 @@ class Checkpoints:
     """The checkpoints of one training run.
 
     A crash at any point leaves the checkpoints that were complete, and perhaps one more. Nothing is loaded
-    before its bytes match a manifest that the key signed, which also binds run, step, world size and metadata.
+    before its bytes match a manifest that the key signed, which also binds run, step, world size and
+    metadata.
 
     Methods that say so are collective: every rank calls them, in the same order. Rank 0 alone lists,
     asks the key, signs, publishes and tells events. If a collective method fails on one rank, it raises on
     all.
 
     Args:
-        location: A directory that all nodes share, ``s3://bucket/prefix``, another URL that fsspec knows, or a
-            store.
-        key: Signs what is saved and verifies what is loaded: ``LocalKey``, ``KmsKey`` or a ``KeyRing`` of them.
-            ``UnsignedCheckpoints`` goes without, by name.
+        location: A directory that all nodes share, ``s3://bucket/prefix``, another URL that fsspec knows, or
+            a store.
+        key: Signs what is saved and verifies what is loaded: ``LocalKey``, ``KmsKey`` or a ``KeyRing`` of
+            them. ``UnsignedCheckpoints`` goes without, by name.
         keep: How many complete checkpoints retention leaves, at least 1. 3 by default: with 1, damage to the
             only one costs the whole run.
         coordinator: How ranks agree. By default the job is one process.
         on_event: Called on rank 0 with what happens. By default events are logged.
         run: Name of the run that checkpoints are bound to, so that another run's cannot stand in for them. By
             default the location: give a name where the location may move.
-        scratch: Folder for the private copies that are verified and read. By default that of ``tempfile``, which
-            on many nodes is the small root volume.
+        scratch: Folder for the private copies that are verified and read. By default that of ``tempfile``,
+            which on many nodes is the small root volume.
         threads: How many files of a rank are read and hashed at a time. 4 by default.
 
     Raises:
@@ -157,8 +158,8 @@ class Checkpoints:
             raise ValueError(f"step {wrong}")
         if self._open_writer is not None:
             raise SaveError(
-                f"the save of step {self._open_writer.step} is still in flight; commit or abort it before saving "
-                f"step {step}"
+                f"the save of step {self._open_writer.step} is still in flight; commit or abort it before "
+                f"saving step {step}"
             )
 
         def start() -> str:
@@ -186,8 +187,8 @@ class Checkpoints:
             check_files: Read and hash all files now, divided among the ranks, so that damage is found before
                 anything is loaded. Off, only manifest and sizes are checked, and damage is found, and
                 refused, when a file is read. On by default.
-            start_over: Return None even where there are checkpoints and none verifies. Off by default: a wrong key
-                must not make a run begin again.
+            start_over: Return None even where there are checkpoints and none verifies. Off by default: a
+                wrong key must not make a run begin again.
 
         Returns:
             The checkpoint; None if there is none, or no location yet.
@@ -208,9 +209,9 @@ class Checkpoints:
                 return Checkpoint(self._store.location, manifest)
         if steps and not start_over:
             raise NothingVerifiesError(
-                f"none of the {len(steps)} checkpoints in {self._store.location} verifies (the newest is of step "
-                f"{steps[0]}); the events say why each was refused; mend key, run or storage, or begin again on "
-                "purpose with latest_complete(start_over=True)"
+                f"none of the {len(steps)} checkpoints in {self._store.location} verifies (the newest is of "
+                f"step {steps[0]}); the events say why each was refused; mend key, run or storage, or begin "
+                "again on purpose with latest_complete(start_over=True)"
             )
         return None
 
@@ -237,7 +238,8 @@ class Checkpoints:
         """
         if checkpoint.location != self._store.location:
             raise CheckpointError(
-                f"the checkpoint is one of {checkpoint.location}, and these are those of {self._store.location}"
+                f"the checkpoint is one of {checkpoint.location}, and these are those of "
+                f"{self._store.location}"
             )
         step = checkpoint.step
         with self._loading_lock:
@@ -257,8 +259,8 @@ class Checkpoints:
     def retain(self) -> None:
         """Remove all but the newest ``keep`` that verify, and what interrupted saves left. Collective.
 
-        Each commit does it. It removes nothing that is refused, nothing that is being loaded, and nothing while a
-        save is in flight.
+        Each commit does it. It removes nothing that is refused, nothing that is being loaded, and nothing
+        while a save is in flight.
         """
         if self._open_writer is not None:
             self._tell(
@@ -455,8 +457,8 @@ class CheckpointWriter:
     As a context manager it aborts what was not committed.
 
     Attributes:
-        directory: Where this rank puts its files, under any names that no other rank uses: a folder of its own,
-            whose files end up beside those of the other ranks.
+        directory: Where this rank puts its files, under any names that no other rank uses: a folder of its
+            own, whose files end up beside those of the other ranks.
     """
 
     def __init__(self, checkpoints: Checkpoints, attempt: Attempt, directory: Path) -> None:
@@ -474,16 +476,16 @@ class CheckpointWriter:
     def commit(self, metadata: Mapping[str, Any]) -> Checkpoint:
         """Make the checkpoint complete. Collective.
 
-        Each rank hashes its files and brings them to storage; then rank 0 signs the manifest and publishes. If
-        the step is complete already and verifies, that one is kept and returned.
+        Each rank hashes its files and brings them to storage; then rank 0 signs the manifest and publishes.
+        If the step is complete already and verifies, that one is kept and returned.
 
         Args:
             metadata: JSON that reads back equal; that of rank 0 counts.
 
         Raises:
-            SaveError: If any rank failed; on every rank. The checkpoints before are untouched.
+            SaveError: If any rank failed, such as on metadata that is no JSON; on every rank. The checkpoints
+                before are untouched.
             SigningKeyError: If the key cannot be used.
-            ValueError: On the rank whose metadata is no JSON.
         """
         if not self._open:
             raise SaveError(f"the save of step {self.step} was committed or aborted before")

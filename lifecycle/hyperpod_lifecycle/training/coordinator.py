@@ -8,8 +8,8 @@ from typing import Any, Protocol
 class Coordinator(Protocol):
     """What checkpoints ask of a job's processes.
 
-    Values are JSON: text, whole numbers, floats, booleans, None, lists and dicts with text as keys. Nothing needs
-    pickle to move them.
+    Values are JSON: text, whole numbers, floats, booleans, None, lists and dicts with text as keys. Nothing
+    needs pickle to move them.
 
     Attributes:
         rank: Number of this process, from 0.

@@ -41,15 +41,15 @@ _SYNC_THREADS = 4
 class DirectoryStore(CheckpointStore):
     """A directory on a POSIX file system.
 
-    A save lives in ``.saving-<step>-<attempt>`` until all of it is on storage, and becomes ``step-<step>`` by a
-    rename, which replaces nothing: the first to publish a step wins. Removal renames first as well. Locks
+    A save lives in ``.saving-<step>-<attempt>`` until all of it is on storage, and becomes ``step-<step>`` by
+    a rename, which replaces nothing: the first to publish a step wins. Removal renames first as well. Locks
     that end with their process tell a live save or load from a dead one.
 
     Args:
         path: The directory; made at the first save, with its parents.
         locks: Whether the file system has ``flock``. On by default; Lustre needs the mount option ``flock``.
-            Off, retention can remove what another process is loading (which then fails, and is never loaded in
-            part), and what interrupted saves leave has to be removed by hand.
+            Off, retention can remove what another process is loading (which then fails, and is never loaded
+            in part), and what interrupted saves leave has to be removed by hand.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, locks: bool = True) -> None:
@@ -87,8 +87,8 @@ class DirectoryStore(CheckpointStore):
                 # NFS clients may remember for a while that a folder was not there.
                 if time.monotonic() > end:
                     raise SaveError(
-                        f"{folder.parent}, which rank 0 made, is not there for rank {rank}; checkpoints need a "
-                        "directory that all nodes share"
+                        f"{folder.parent}, which rank 0 made, is not there for rank {rank}; checkpoints need "
+                        "a directory that all nodes share"
                     ) from error
                 time.sleep(0.1)
             else:

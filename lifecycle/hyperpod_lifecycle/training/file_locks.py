@@ -37,8 +37,8 @@ def lock(descriptor: int, path: Path, *, shared: bool = False, wait: bool = Fals
             return False
         if error.errno in _UNSUPPORTED:
             raise CheckpointError(
-                f"the file system of {path} has no locks ({error.strerror}), by which live saves and loads are "
-                "told from dead ones; mount Lustre with -o flock, or say DirectoryStore(..., locks=False)"
+                f"the file system of {path} has no locks ({error.strerror}), by which live saves and loads "
+                "are told from dead ones; mount Lustre with -o flock, or say DirectoryStore(..., locks=False)"
             ) from error
         raise
     return True

@@ -1,8 +1,9 @@
 """What a complete checkpoint consists of, and the proof of who said so.
 
-A manifest file is a line ``hyperpod-checkpoint-1 <key id> <MAC in hexadecimal>`` and then a JSON object. The MAC covers
-version, key id and the SHA-256 of the object's very bytes, so nothing of it is parsed before it is verified, and
-no rule of what is canonical can be got around. KMS makes MACs of at most 4096 bytes, hence the digest.
+A manifest file is a line ``hyperpod-checkpoint-1 <key id> <MAC in hexadecimal>`` and then a JSON object. The
+MAC covers version, key id and the SHA-256 of the object's very bytes, so nothing of it is parsed before it is
+verified, and no rule of what is canonical can be got around. KMS makes MACs of at most 4096 bytes, hence the
+digest.
 """
 
 from __future__ import annotations
@@ -141,13 +142,13 @@ def write_manifest(manifest: Manifest, *, key: SigningKey) -> bytes:
     signed = b"%s%d %s %s\n%s" % (_MAGIC, _VERSION, key_id, mac.hex().encode("ascii"), body)
     if _HEADER.match(signed) is None:
         raise ValueError(
-            f"the key id {key.key_id!r} must be 1 to 512 printable ASCII characters without spaces, and its MAC 32 "
-            "bytes"
+            f"the key id {key.key_id!r} must be 1 to 512 printable ASCII characters without spaces, and its "
+            "MAC 32 bytes"
         )
     if len(signed) > LARGEST_MANIFEST_BYTES:
         raise ValueError(
-            f"the manifest has {len(signed)} bytes, and at most {LARGEST_MANIFEST_BYTES} are read again; write "
-            "fewer files, or put metadata in files"
+            f"the manifest has {len(signed)} bytes, and at most {LARGEST_MANIFEST_BYTES} are read again; "
+            "write fewer files, or put metadata in files"
         )
     return signed
 
@@ -177,21 +178,21 @@ def read_manifest(signed: bytes, *, key: SigningKey, run: str, step: int) -> Man
     if not key.verify(_statement(version, key_id, body), mac):
         raise RefusedCheckpointError(
             "signature",
-            f"its manifest says it was signed with key {key_id.decode('ascii')!r}, and key {key.key_id!r} did not "
-            "sign it as it is: it was changed, or another key is to be trusted (KeyRing)",
+            f"its manifest says it was signed with key {key_id.decode('ascii')!r}, and key {key.key_id!r} "
+            "did not sign it as it is: it was changed, or another key is to be trusted (KeyRing)",
         )
     if version != _VERSION:
         raise RefusedCheckpointError(
             "version",
-            f"its manifest has version {version}, and this library reads version {_VERSION}; load it with the "
-            "library that wrote it",
+            f"its manifest has version {version}, and this library reads version {_VERSION}; load it with "
+            "the library that wrote it",
         )
     manifest = _parse(body)
     if manifest.run != run:
         raise RefusedCheckpointError(
             "run",
-            f"it belongs to run {manifest.run!r}, and this is run {run!r}; where it was moved on purpose, go on "
-            f"with Checkpoints(..., run={manifest.run!r})",
+            f"it belongs to run {manifest.run!r}, and this is run {run!r}; where it was moved on purpose, go "
+            f"on with Checkpoints(..., run={manifest.run!r})",
         )
     if manifest.step != step:
         raise RefusedCheckpointError("step", f"it is of step {manifest.step}, and stands in for step {step}")
@@ -199,7 +200,7 @@ def read_manifest(signed: bytes, *, key: SigningKey, run: str, step: int) -> Man
 
 
 def parse_verified(signed: bytes) -> Manifest:
-    """Parse a manifest file that rank 0 verified and sent: asking the key again on each rank would prove no more.
+    """Parse a manifest file that rank 0 verified and sent: asking the key on each rank would prove no more.
 
     Raises:
         RefusedCheckpointError: If it is malformed.

@@ -72,8 +72,8 @@ def own_files(folder: Path) -> list[str]:
     """Names of the files that a rank put into its folder, sorted.
 
     Raises:
-        SaveError: If one has a name that not every store can keep, or is a link, a hard link or no file: such a
-            file could change after its digest was taken.
+        SaveError: If one has a name that not every store can keep, or is a link, a hard link or no file: such
+            a file could change after its digest was taken.
     """
     found = []
     for parent, folders, files in os.walk(folder):

@@ -25,7 +25,8 @@ class SigningKey(Protocol):
     """Signs statements about checkpoints, and tells its own signatures from others.
 
     Attributes:
-        key_id: Name of the key, printable ASCII without spaces. It is written beside the signature, as a hint.
+        key_id: Name of the key, printable ASCII without spaces. It is written beside the
+            signature.
     """
 
     @property
@@ -64,8 +65,8 @@ class LocalKey:
     def __init__(self, secret: bytes, *, key_id: str | None = None) -> None:
         if len(secret) < _LEAST_SECRET_BYTES:
             raise SigningKeyError(
-                f"a signing key needs at least {_LEAST_SECRET_BYTES} random bytes, got {len(secret)}; make one "
-                "with LocalKey.generate"
+                f"a signing key needs at least {_LEAST_SECRET_BYTES} random bytes, got {len(secret)}; make "
+                "one with LocalKey.generate"
             )
         self._secret = bytes(secret)
         derived = hmac.digest(self._secret, b"hyperpod-checkpoint-key-id", "sha256").hex()[:16]
@@ -149,8 +150,8 @@ class KmsKey:
     loaded.
 
     Args:
-        key_id: ARN or id of an ``HMAC_256`` key. An alias is refused: whoever may move it could choose the key
-            that readers trust.
+        key_id: ARN or id of an ``HMAC_256`` key. An alias is refused: whoever may move it could choose the
+            key that readers trust.
         region: Region of the key. By default that of an ARN, else boto3's.
         client: A KMS client of boto3. By default one is made at first use, with 10 attempts.
 
@@ -161,8 +162,8 @@ class KmsKey:
     def __init__(self, key_id: str, *, region: str | None = None, client: Any = None) -> None:
         if _ALIAS.match(key_id):
             raise SigningKeyError(
-                f"a signing key must be named by its ARN or id, got the alias {key_id!r}; an alias can be moved "
-                "to another key, which readers would then trust"
+                f"a signing key must be named by its ARN or id, got the alias {key_id!r}; an alias can be "
+                "moved to another key, which readers would then trust"
             )
         parts = key_id.split(":")
         self._key_id = key_id
@@ -236,7 +237,7 @@ _KMS_REMEDIES = {
     "KMSInvalidStateException": "cancel the key's deletion or enable the key",
     "NotFoundException": "check account, region and id of the key",
     "InvalidKeyUsageException": "the key must be of usage GENERATE_VERIFY_MAC and spec HMAC_256",
-    "ThrottlingException": "KMS limits requests per account and region: ask for a higher quota or save less often",
+    "ThrottlingException": "KMS limits requests per account and region: ask for a higher quota",
     "LimitExceededException": "KMS limits requests per account and region: ask for a higher quota",
     "NoCredentialsError": "give the process credentials of a role",
 }
@@ -271,8 +272,8 @@ class KeyRing:
 class UnsignedCheckpoints:
     """No key at all, said by name: finds damage, and does not find an attacker.
 
-    Whoever can write the checkpoints then runs code on the nodes that load them. Each use is reported as an event
-    ``unsigned``.
+    Whoever can write the checkpoints then runs code on the nodes that load them. Each use is reported as an
+    event ``unsigned``.
     """
 
     key_id = "unsigned"
@@ -289,7 +290,8 @@ class UnsignedCheckpoints:
 def _check_message(data: bytes) -> None:
     if len(data) > _KMS_MOST_MESSAGE_BYTES:
         raise SigningKeyError(
-            f"KMS makes MACs of at most {_KMS_MOST_MESSAGE_BYTES} bytes, got {len(data)}; sign a digest instead"
+            f"KMS makes MACs of at most {_KMS_MOST_MESSAGE_BYTES} bytes, got {len(data)}; sign a digest "
+            "instead"
         )
 
 
@@ -301,11 +303,11 @@ def _check_key_file(path: str, status: os.stat_result, *, allow_group_read: bool
     if open_to_others:
         group = "" if allow_group_read else ", or say allow_group_read=True where only its group can read it"
         raise SigningKeyError(
-            f"the signing key {path} is open to others (mode {stat.S_IMODE(status.st_mode):04o}): whoever reads "
-            f"it can sign; run chmod 600 on it and change the key if others had it{group}"
+            f"the signing key {path} is open to others (mode {stat.S_IMODE(status.st_mode):04o}): whoever "
+            f"reads it can sign; run chmod 600 on it and change the key if others had it{group}"
         )
     if status.st_uid not in (os.geteuid(), 0):
         raise SigningKeyError(
-            f"the signing key {path} belongs to user id {status.st_uid}, who can change it; it must belong to "
-            f"this process's user ({os.geteuid()}) or root"
+            f"the signing key {path} belongs to user id {status.st_uid}, who can change it; it must belong "
+            f"to this process's user ({os.geteuid()}) or root"
         )

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
 
 from hyperpod_lifecycle.training.checkpoint_store import CheckpointStore
 from hyperpod_lifecycle.training.directory_store import DirectoryStore
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
 def store_at(location: str | os.PathLike[str]) -> CheckpointStore:
     """Return the store of a location.
 
     Args:
-        location: ``s3://bucket/prefix``, another URL that fsspec knows, or a directory.
+        location: ``s3://bucket/prefix`` (boto3), another URL that fsspec knows, or a directory.
+
+    Raises:
+        ValueError: If a URL lacks bucket or path.
     """
-    return DirectoryStore(location)
+    text = os.fspath(location)
+    url = _URL.fullmatch(text)
+    if url is None:
+        return DirectoryStore(text)
+    scheme, rest = url[1].lower(), url[2]
+    if scheme == "file":
+        return DirectoryStore(rest)
+    if scheme == "s3":
+        from hyperpod_lifecycle.training.s3_store import S3Store
+
+        bucket, _, prefix = rest.partition("/")
+        return S3Store(bucket, prefix)
+    from hyperpod_lifecycle.training.fsspec_store import FsspecStore
+
+    return FsspecStore(text)

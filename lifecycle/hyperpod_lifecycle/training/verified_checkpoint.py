@@ -23,9 +23,10 @@ _LARGEST_IN_MEMORY_BYTES = 16 * 1024 * 1024
 class VerifiedCheckpoint:
     """A checkpoint whose files are copied while they are hashed, so that what was verified is what is read.
 
-    The place it came from may change at any time; the copies are this process's own. Each file costs one read of
-    the store and, above 16 MiB, one copy in the scratch folder until the checkpoint is left; smaller ones
-    that are only opened are held in memory while they are open. A rank pays for the files it reads, no others.
+    The place it came from may change at any time; the copies are this process's own. Each file costs one read
+    of the store and, above 16 MiB, one copy in the scratch folder until the checkpoint is left; smaller ones
+    that are only opened are held in memory while they are open. A rank pays for the files it reads, no
+    others.
     """
 
     def __init__(self, store: CheckpointStore, manifest: Manifest, *, scratch: Path, threads: int) -> None:
@@ -90,18 +91,19 @@ class VerifiedCheckpoint:
                 path.unlink(missing_ok=True)
                 if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                     raise CheckpointError(
-                        f"no room for the verified copy of {name!r} ({file.size} bytes) in {self._scratch}; give "
-                        "Checkpoints(scratch=...) a folder on a larger disk"
+                        f"no room for the verified copy of {name!r} ({file.size} bytes) in {self._scratch}; "
+                        "give Checkpoints(scratch=...) a folder on a larger disk"
                     ) from error
                 raise
             self._copied.add(name)
         return path
 
     def directory(self, names: Iterable[str] | None = None) -> Path:
-        """Return a folder of verified copies, laid out as saved; this process's own until the checkpoint is left.
+        """Return a folder of verified copies, laid out as saved, that is there until the checkpoint is left.
 
         Args:
-            names: Which files. By default all, which costs every rank the whole checkpoint: name what it reads.
+            names: Which files. By default all, which costs every rank the whole checkpoint: name what it
+                reads.
 
         Raises:
             KeyError: If the checkpoint has no such file.
@@ -118,7 +120,8 @@ class VerifiedCheckpoint:
             return self._files[name]
         except KeyError:
             raise KeyError(
-                f"the checkpoint of step {self.step} has no file {name!r}; its manifest lists {len(self._files)}"
+                f"the checkpoint of step {self.step} has no file {name!r}; its manifest lists "
+                f"{len(self._files)}"
             ) from None
 
     def _copy(self, file: SavedFile, target: BinaryIO) -> None:

@@ -32,6 +32,11 @@ DEBUG: tuple[str, str] = frozen(_TABLE["debug"])
 """So that the log tells which transport NCCL took."""
 
 DEBUG_LEVELS: tuple[str, ...] = tuple(_TABLE["debug_levels"])
+WITHOUT_PLUG_IN: Mapping[str, list[str]] = MappingProxyType(
+    fact("settings of NCCL without its plug-in", _TABLE["without_plug_in"], _TABLE).value
+)
+"""Variables, each with the values, in lower case, by which NCCL does not use EFA."""
+
 UNSAFE_VARIABLES: Mapping[str, str] = MappingProxyType(_TABLE["unsafe"])
 """Variables to leave out, each with the reason."""
 

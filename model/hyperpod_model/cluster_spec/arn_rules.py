@@ -49,6 +49,9 @@ def _listed_roles(spec: ClusterSpec) -> Iterator[tuple[FaultPath, str]]:
     bucket = spec.checkpoint_bucket
     if bucket is not None and known(bucket):
         lists["checkpoint_bucket", "reader_role_arns"] = bucket.reader_role_arns
+    key = spec.checkpoint_signing_key
+    if key is not None and known(key):
+        lists["checkpoint_signing_key", "verifier_role_arns"] = key.verifier_role_arns
     if known(spec.eks):
         lists["eks", "administrator_role_arns"] = spec.eks.administrator_role_arns
     for path, arns in lists.items():

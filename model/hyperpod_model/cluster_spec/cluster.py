@@ -10,6 +10,7 @@ from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.catalog.regions import regions_with_hyperpod
 from hyperpod_model.cluster_spec.auto_scaling import AutoScalingSpec
 from hyperpod_model.cluster_spec.checkpoint_bucket import CheckpointBucketSpec
+from hyperpod_model.cluster_spec.checkpoint_signing_key import CheckpointSigningKeySpec
 from hyperpod_model.cluster_spec.checkpointless import CheckpointlessSpec
 from hyperpod_model.cluster_spec.commissioning import steps_due
 from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
@@ -148,6 +149,14 @@ class ClusterSpec(SpecModel):
         description=(
             "The locked bucket for checkpoints; null for none. By default one that only the nodes write, and "
             "with EKS only the training_pods."
+        ),
+    )
+    checkpoint_signing_key: CheckpointSigningKeySpec | None = Field(
+        default=None,
+        description=(
+            "An HMAC key in KMS by which jobs tell their own checkpoints from others before they load them. "
+            "With {} only the nodes sign with it, and with EKS only the training_pods. Jobs use it by its "
+            "ARN: KmsKey of hyperpod_lifecycle.training. By default none."
         ),
     )
     training_pods: TrainingPodsSpec | None = Field(

@@ -290,6 +290,12 @@ def _check_pods(spec: ClusterSpec) -> Iterator[Fault]:
                 "service_account of the jobs, or set checkpoint_bucket to null",
                 severity="warning",
             )
+        if spec.checkpoint_signing_key is not None and known(spec.checkpoint_signing_key):
+            yield Fault(
+                ("checkpoint_signing_key",),
+                "goes with training_pods, whose role signs: nobody could sign a checkpoint; name namespace "
+                "and service_account of the jobs in training_pods, or leave the key out",
+            )
         return
     if not known(pods):
         return

@@ -39,6 +39,27 @@ class LifecycleScriptsSpec(SpecModel):
         ),
         json_schema_extra=schema_of(_LIFECYCLE.at("SourceS3Uri")),
     )
+    users_file: str | None = Field(
+        default=None,
+        description=(
+            "CSV of name, uid and home of each user, on a file system that all nodes have, such as "
+            "/fsx/hyperpod/users.csv; the package's own scripts add them. Slurm only. By default no users."
+        ),
+    )
+    shared_folder: str | None = Field(
+        default=None,
+        description=(
+            "Folder on a file system that all nodes have, such as /fsx/hyperpod, where nodes leave each "
+            "other their SSH keys; for the package's own scripts. Slurm only. By default no keys are shared."
+        ),
+    )
+    log_files: dict[str, str] = Field(
+        default={},
+        description=(
+            "Log files of the nodes by name of the stream, such as slurmd: /var/log/slurm/slurmd.log, that "
+            "the package's own scripts ship to CloudWatch. By default what the scripts print alone."
+        ),
+    )
 
 
 class GroupLifecycleScriptsSpec(SpecModel):

@@ -18,6 +18,7 @@ from hyperpod_model.cluster_spec.eks_rules import check_eks
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
 from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.request import request_of, spec_path
+from hyperpod_model.cluster_spec.scripted_slurm import check_scripted_slurm
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 from hyperpod_model.spec_files.known import known
 
@@ -135,11 +136,12 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
         return []
     if not known(slurm, spec.instance_groups) or not known(slurm.mode):
         return []
+    faults = check_scripted_slurm(spec, uploads_own_scripts=_uploads_own_scripts(spec))
     if slurm.mode == "lifecycle":
-        return [
+        return faults + [
             Fault(
                 ("slurm", field),
-                "goes with mode 'api'; in mode 'lifecycle' your scripts own slurm.conf, leave it out",
+                "goes with mode 'api'; in mode 'lifecycle' the scripts own slurm.conf, leave it out",
             )
             for field in ("strategy", "accounting_database")
             if getattr(slurm, field) is not None
@@ -151,7 +153,7 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
         and len(groups) == len(spec.instance_groups)
         and all(group.node_type is None for group in groups)
     ):
-        return [
+        return faults + [
             Fault(
                 ("instance_groups", index, "node_type"),
                 "is required in slurm.mode 'api': one of Controller, Login, Compute; or set slurm.mode "
@@ -159,7 +161,7 @@ def _check_slurm(spec: ClusterSpec) -> list[Fault]:
             )
             for index in range(len(groups))
         ]
-    return []
+    return faults
 
 
 def _check_resilience(spec: ClusterSpec) -> list[Fault]:
@@ -221,20 +223,13 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
             )
         )
     faults += [*_check_locations(spec), *_check_entry_point(scripts), *_check_groups_without_scripts(spec)]
+    faults += _check_values_of_own_scripts(spec)
     faults += _check_places_of_scripts(spec)
     if spec.orchestrator == "eks":
         return [*faults, *_check_one_hook(spec)]
     if not known(spec.orchestrator, spec.slurm, spec.instance_groups) or not known(spec.slurm.mode):
         return faults
     mode = spec.slurm.mode
-    if mode == "lifecycle" and _uploads_own_scripts(spec):
-        faults.append(
-            Fault(
-                ("slurm", "mode"),
-                "'lifecycle' needs scripts that configure Slurm, which the package's own do not; give "
-                "lifecycle_scripts.folder or lifecycle_scripts.source_s3_uri, or leave mode out",
-            )
-        )
     wrong, right, needed = {
         "api": ("on_create", "on_init_complete", "lifecycle"),
         "lifecycle": ("on_init_complete", "on_create", "api"),
@@ -248,6 +243,30 @@ def _check_scripts(spec: ClusterSpec) -> list[Fault]:
                     f"goes with slurm.mode {needed!r}, got {mode!r}; use {right}",
                 )
             )
+    return faults
+
+
+def _check_values_of_own_scripts(spec: ClusterSpec) -> list[Fault]:
+    scripts: Any = spec.lifecycle_scripts
+    if scripts is None or not known(scripts):
+        return []
+    names = ("users_file", "shared_folder", "log_files")
+    given = [name for name in names if known(getattr(scripts, name)) and getattr(scripts, name)]
+    faults = []
+    if not uploads_own(scripts):
+        message = "is read by the package's own scripts; leave it out, or folder and source_s3_uri"
+        faults += [Fault(("lifecycle_scripts", name), message) for name in given]
+    elif spec.orchestrator == "eks":
+        message = "goes with orchestrator 'slurm', where people log in on nodes; leave it out"
+        faults += [Fault(("lifecycle_scripts", name), message) for name in given if name != "log_files"]
+    for name in given:
+        value = getattr(scripts, name)
+        paths = value.values() if name == "log_files" else [value]
+        faults += [
+            Fault(("lifecycle_scripts", name), f"must be an absolute path, got {path!r}; begin it with /")
+            for path in paths
+            if isinstance(path, str) and not path.startswith("/")
+        ]
     return faults
 
 

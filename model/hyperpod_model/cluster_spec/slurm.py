@@ -21,7 +21,8 @@ class SlurmSpec(SpecModel):
         description=(
             "Who configures Slurm. 'api': HyperPod, from each group's node_type and partition_names; the "
             "lifecycle script then runs at the end, as OnInitComplete. A cluster cannot go back from 'api'. "
-            "'lifecycle': the lifecycle scripts, which run as OnCreate. By default 'api'."
+            "'lifecycle': the lifecycle scripts, which run as OnCreate; the package's own do it from each "
+            "group's node_type and partition_names as well. By default 'api'."
         ),
     )
     strategy: SlurmStrategy | None = Field(
@@ -37,5 +38,20 @@ class SlurmSpec(SpecModel):
         description=(
             "An existing database for Slurm's accounting. Only in mode 'api' with continuous provisioning; "
             "cannot be taken back. By default the service's own accounting."
+        ),
+    )
+    accounting: bool = Field(
+        default=False,
+        description=(
+            "Whether a database on the controller keeps what jobs used. Only in mode 'lifecycle' with the "
+            "package's own scripts, and from the start: it cannot be added to a cluster that runs. By "
+            "default false; in mode 'api' the service has accounting of its own."
+        ),
+    )
+    settings: dict[str, str] = Field(
+        default={},
+        description=(
+            "Further parameters of slurm.conf, such as AccountingStorageTRES: gres/gpu. Only in mode "
+            "'lifecycle' with the package's own scripts. By default none."
         ),
     )

@@ -20,6 +20,7 @@ from hyperpod_model.job_spec.environment import environment_of
 from hyperpod_model.job_spec.launch import Launch, launch_of
 from hyperpod_model.job_spec.log_monitoring import LogMonitoringSpec
 from hyperpod_model.job_spec.metadata import job_annotations, job_labels, pod_annotations
+from hyperpod_model.job_spec.names_elsewhere import NAMES_ELSEWHERE
 from hyperpod_model.job_spec.persistent_volume_claim import PersistentVolumeClaimSpec
 from hyperpod_model.job_spec.placement import Placement, placement_of
 from hyperpod_model.job_spec.plain_values import plain_values
@@ -58,6 +59,8 @@ class JobSpec(SpecModel):
         pydantic.ValidationError: If a field is wrong, or what the fields say together cannot become a job
             that starts. ``load_job`` reports the same with lines, as ``InvalidInputError``.
     """
+
+    names_elsewhere = NAMES_ELSEWHERE
 
     name: str = Field(
         description=(

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, InvalidInputError
+from hyperpod_model.spec_files.spec_model import SpecModel
 from hyperpod_model.spec_files.yaml_document import YamlDocument
 
 _KEY = "[key]"
@@ -82,10 +83,12 @@ def _meant_fields(error: ValidationError, model: type[BaseModel], data: Any) -> 
         above = data
         for step in path[:-1]:
             above = above[step]
-        fields = _model_at(model, path[:-1]).model_fields
+        holder = _model_at(model, path[:-1])
+        fields = holder.model_fields
+        elsewhere = holder.names_elsewhere if issubclass(holder, SpecModel) else {}
         missing = [name for name in fields if name not in above and (*path[:-1], name) not in meant.values()]
         required = [name for name in missing if _is_expected(fields[name])]
-        close = _close_field(str(path[-1]), missing, required)
+        close = _close_field(str(path[-1]), missing, required, elsewhere)
         if close is not None:
             meant[path] = (*path[:-1], close)
     return meant
@@ -96,8 +99,13 @@ def _is_expected(field: FieldInfo) -> bool:
     return field.is_required() or "Required unless" in str(field.description)
 
 
-def _close_field(name: str, missing: list[str], required: list[str]) -> str | None:
+def _close_field(
+    name: str, missing: list[str], required: list[str], elsewhere: Mapping[str, str | None]
+) -> str | None:
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    if snake in elsewhere:
+        known = elsewhere[snake]
+        return known if known in missing else None
     for candidates in (required, missing):
         if snake in candidates:
             return snake

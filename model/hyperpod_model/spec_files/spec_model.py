@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +15,13 @@ Items = Annotated[tuple[T, ...], Field(strict=False)]
 
 
 class SpecModel(BaseModel):
-    """A part of a specification: immutable, without unknown fields and without silent conversion."""
+    """A part of a specification: immutable, without unknown fields and without silent conversion.
+
+    Attributes:
+        names_elsewhere: What users of other tools write for fields, with the field that they mean. None where
+            there is no such field, and none that is written alike is meant.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    names_elsewhere: ClassVar[Mapping[str, str | None]] = MappingProxyType({})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from hyperpod_model.catalog.labels import GPU_RESOURCE, NEURON_RESOURCE
+from hyperpod_model.catalog.labels import GPU_RESOURCE, NEURON_NAMES, NEURON_RESOURCE
 from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests.reading import is_deferred, items, mapping, quantity, texts
 
@@ -103,13 +103,20 @@ class Container:
         }
 
     def accelerators(self) -> dict[str, Fraction | None]:
-        """Return how many it asks for of each kind of accelerator; none of a kind that it does not name."""
+        """Return how many it asks for of each kind of accelerator; none of a kind that it does not name.
+
+        Whole Neuron devices count under one name, whichever of the two the manifest has.
+        """
         names = {
             name
             for name in self.resources()
             if name in (GPU_RESOURCE, NEURON_RESOURCE) or name.startswith(_PARTITION_PREFIX)
         }
-        return {name: self.amount(name) for name in sorted(names) if self.amount(name) != 0}
+        found = {name: self.amount(name) for name in sorted(names) if self.amount(name) != 0}
+        other = NEURON_NAMES["device"]
+        if NEURON_RESOURCE not in found and self.amount(other) != 0:
+            found[NEURON_RESOURCE] = self.amount(other)
+        return found
 
     @property
     def is_deferred(self) -> bool:

@@ -85,4 +85,4 @@ def durable_interval(job: TrainingJob) -> tuple[FaultPath, str] | None:
 
 def bucket_at(job: TrainingJob) -> FaultPath | None:
     """Return the path of the first mention of an S3 bucket; ``None`` if there is none."""
-    return job.says(_BUCKET)
+    return job.says(_BUCKET, init=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final, Literal, TypeAlias
 
+from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests.containers import Container
 
 Launcher: TypeAlias = Literal["torchrun", "hyperpodrun"]
@@ -28,6 +29,17 @@ _SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")", ";;", "|&"}
 _SCRIPT: Final = ".sh"
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _PREFIXES: Final = frozenset({"exec", "env", "time", "nice", "numactl", "stdbuf", "command"})
+_KEYWORDS: Final = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "!"})
+_WRAPPERS: Final = frozenset(
+    {
+        *("timeout", "nsys", "ncu", "taskset", "chrt", "ionice", "setpriv", "gosu", "su-exec", "strace"),
+        *("conda", "mamba", "micromamba", "uv", "poetry", "pipenv", "ddtrace-run"),
+    }
+)
+"""Programs that start another one, and have words of their own before it."""
+
+_OPTION_WITH_NAME: Final = re.compile(r"[-+][a-zA-Z]*[oO]|--(rcfile|init-file)")
+"""An option of a shell that takes the next word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +73,9 @@ def launch_of(container: Container) -> Launch:
     if not container.words:
         return Launch(is_readable=False)
     words = _without_forwarder(container.words)
-    if words and PurePosixPath(words[0]).name in _SHELLS:
-        return _in_shell(words)
+    started = words[len(_prefix(words)) :]
+    if started and PurePosixPath(started[0]).name in _SHELLS:
+        return _in_shell(started)
     launcher, options = _parsed(words)
     is_script = bool(words) and words[0].endswith(_SCRIPT)
     return Launch(launcher, options, is_readable=bool(container.command and words) and not is_script)
@@ -78,12 +91,12 @@ def _without_forwarder(words: Sequence[str]) -> Sequence[str]:
 
 
 def _in_shell(words: Sequence[str]) -> Launch:
-    for position, word in enumerate(words[1:], 1):
-        if re.fullmatch(r"-[a-z]*c", word):
+    position = 1
+    while position < len(words) and words[position].startswith(("-", "+")):
+        if re.fullmatch(r"-[a-z]*c", words[position]):
             script = words[position + 1] if position + 1 < len(words) else ""
             return _of_script(script)
-        if not word.startswith("-"):
-            break
+        position += 2 if _OPTION_WITH_NAME.fullmatch(words[position]) else 1
     return Launch(is_shell=True, is_readable=False)
 
 
@@ -131,7 +144,8 @@ def _commands(script: str) -> Iterator[tuple[list[str], str]]:
 def _prefix(words: Sequence[str]) -> list[str]:
     found = []
     for word in words:
-        if word not in _PREFIXES and not _ASSIGNMENT.fullmatch(word) and not word.startswith("-"):
+        is_one = word in _KEYWORDS or PurePosixPath(word).name in _PREFIXES
+        if not is_one and not _ASSIGNMENT.fullmatch(word) and not word.startswith("-"):
             break
         found.append(word)
     return found
@@ -151,7 +165,37 @@ def _parsed(words: Sequence[str]) -> tuple[Launcher | None, dict[str, str]]:
                 return _MODULES[rest[position + 1]], _options(rest[position + 2 :])
             if not word.startswith("-"):
                 break
+    elif name in _WRAPPERS or _takes_a_value(words[:start]):
+        for position, word in enumerate(rest):
+            if PurePosixPath(word).name in _LAUNCHERS:
+                return _parsed(rest[position:])
     return None, {}
+
+
+def _takes_a_value(prefix: Sequence[str]) -> bool:
+    """Whether the last word before is an option, so that what follows may be its value."""
+    return bool(prefix) and prefix[-1].startswith("-") and "=" not in prefix[-1]
+
+
+def commands_of(container: Container) -> Iterator[list[tuple[FaultPath, str]]]:
+    """Yield the words of each command that a container runs, each word with the path of its text.
+
+    Those of a script in the command are told apart by line and separator, as far as its quotes are closed.
+    """
+    said = [
+        ((*container.path, member, position), text)
+        for member, texts in (("command", container.command), ("args", container.args))
+        for position, text in enumerate(texts)
+    ]
+    if not launch_of(container).is_shell:
+        yield said
+        return
+    for path, text in said:
+        try:
+            commands = [words for words, _ in _commands(text)]
+        except ValueError:
+            commands = [text.split()]
+        yield from ([(path, word) for word in words] for words in commands)
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:

@@ -89,6 +89,36 @@ def manifests_of(
             yield _manifest(item, kind.removesuffix(_LIST), api_version, file, inner)
 
 
+def not_manifests(value: Mapping[str, Any]) -> int:
+    """Return how many items of a list are no Kubernetes objects, which `manifests_of` leaves out.
+
+    Args:
+        value: What `is_manifest` accepts.
+    """
+    items = value.get("items")
+    if not str(value["kind"]).endswith(_LIST) or not isinstance(items, list):
+        return 0
+    is_typed = value["kind"] != _LIST
+    return sum(
+        not_manifests(item) if is_manifest(item) else int(not (is_typed and isinstance(item, Mapping)))
+        for item in items
+    )
+
+
+def left_out(value: Mapping[str, Any], *, file: str) -> list[str]:
+    """Say how many items of a list are no Kubernetes objects; nothing if all are.
+
+    Args:
+        value: What `is_manifest` accepts.
+        file: Where it was read from.
+    """
+    count = not_manifests(value)
+    if not count:
+        return []
+    items = "an item" if count == 1 else f"{count} items"
+    return [f"{file}: {items} of a {value['kind']} without apiVersion and kind"]
+
+
 def _manifest(
     body: Mapping[str, Any], kind: str, api_version: str, file: str | None, marks: Marks | None
 ) -> Manifest:

@@ -37,6 +37,7 @@ from hyperpod_policy.rules.manifests import (
     launcher,
     literal_secrets,
     log_monitoring,
+    member_shapes,
     node_capacity,
     node_health,
     operator_variables,
@@ -69,6 +70,7 @@ from hyperpod_policy.rules.manifests import (
 MANIFEST_RULES: Final[tuple[ManifestRule, ...]] = (
     job_kind.RULE,
     job_members.RULE,
+    member_shapes.RULE,
     replica_types.RULE,
     policy_names.RULE,
     training_container.RULE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,8 @@ _BY_KIND: Final[Mapping[str, OperatorName]] = {
     operator.kind.lower(): "kubeflow" if name == "kubeflow" else "hyperpod"
     for name, operator in OPERATORS.items()
 }
+_NEAR: Final = 0.9
+_KUBEFLOW: Final = "kubeflow"
 _GROUPS: Final = frozenset(operator.api_version.partition("/")[0] for operator in OPERATORS.values())
 
 
@@ -160,13 +163,14 @@ class TrainingJob:
         for pod, container in self.trainers():
             yield pod, container, launch_of(container)
 
-    def says(self, *words: str) -> FaultPath | None:
+    def says(self, *words: str, init: bool = False) -> FaultPath | None:
         """Return the path of the first environment variable or argument with one of these words in it.
 
         Args:
             words: In lower case.
+            init: Whether containers that run before the others count as well. By default not.
         """
-        for _, container in self.containers():
+        for _, container in self.containers(init=init):
             for position, name, value in container.variables():
                 if any(word in f"{name}={value}".lower() for word in words):
                     return (*container.path, "env", position)
@@ -180,13 +184,19 @@ class TrainingJob:
 def operator_of(manifest: Manifest) -> OperatorName | None:
     """Return the operator that an object is meant for, also where its kind or version is misspelled.
 
-    Kinds of other API groups are left alone, whatever their name.
+    Kinds of other API groups are left alone, whatever their name, unless nobody but HyperPod has them or the
+    group looks like a misspelled one.
     """
-    name = _BY_KIND.get(manifest.kind.lower())
-    if name is None:
-        return None
     group, slash, _ = manifest.api_version.partition("/")
-    return name if not slash or any(group.startswith(known) for known in _GROUPS) else None
+    kind = manifest.kind.lower()
+    if group in _GROUPS and kind not in _BY_KIND:
+        near = difflib.get_close_matches(kind, _BY_KIND, n=1, cutoff=_NEAR)
+        return _BY_KIND[near[0]] if near else None
+    name = _BY_KIND.get(kind)
+    if name is None or name == "hyperpod" or not slash:
+        return name
+    is_near = group == _KUBEFLOW or any(group.startswith(known) for known in _GROUPS)
+    return name if is_near else None
 
 
 def training_jobs(manifests: Iterable[Manifest]) -> Iterator[TrainingJob]:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 from hyperpod_policy.acknowledgements import Acknowledgement
 from hyperpod_policy.documents import Document
-from hyperpod_policy.manifests.manifest import Manifest, is_manifest, manifests_of
+from hyperpod_policy.manifests.manifest import Manifest, is_manifest, left_out, manifests_of
 from hyperpod_policy.sources.app_acknowledgements import ConstructPaths, recorded, reported
 from hyperpod_policy.sources.cloud_assembly import REPORT, assemblies, is_assembly
 from hyperpod_policy.sources.decoding import Decoded, decoded
@@ -202,6 +202,7 @@ class _Loading:
             return True
         if is_manifest(found.value):
             self._manifests += manifests_of(found.value, file=file, marks=found.marks)
+            self._limits += left_out(found.value, file=file)
             return True
         return False
 

@@ -108,6 +108,20 @@ def test_findings_are_acknowledged_as_for_hyperpod_review(save, run, job):
     assert run("validate", "job.yaml", "--no-acknowledgements").code == 1
 
 
+def test_an_error_in_a_job_is_not_acknowledged_with_its_warnings(save, run, job, cluster):
+    job["checkpoint"]["save_seconds"] = 60
+    cluster["instance_groups"][0]["instance_count"] = 1
+    said = {"id": SPECIFICATION.id, "resource": "job/vision", "reason": "saves take 20 s at night"}
+    save(".hyperpod-review.yaml", {"acknowledgements": [said]})
+    options = (save("job.yaml", job), "--cluster", save("cluster.yaml", cluster))
+    assert run("render", *options).code != 0
+    ran = run("validate", *options, "--format", "json", "--verbose")
+    assert ran.code == 1
+    assert ran.json["summary"]["acknowledged"] == 1
+    (error,) = (finding for finding in ran.json["findings"] if finding["severity"] == "error")
+    assert (error["path"], error["acknowledged"]) == ("nodes", None)
+
+
 def test_an_acknowledgement_of_nothing_is_a_finding(save, run, job):
     save("job.yaml", job)
     said = {"acknowledgements": [{"id": "RetryCap", "resource": "PyTorchJob/gone", "reason": "it was so"}]}
@@ -136,6 +150,8 @@ def test_other_formats_and_files(save, run, folder, job):
         ({"Resources": {"A": {"Type": "AWS::S3::Bucket"}}}, "a.yaml is a CloudFormation template"),
         ({"name": "a", "region": "us-east-2", "instance_groups": []}, "a.yaml is a cluster and no job"),
         ("apiVersion: v1\nkind: Pod\n---\nname: a\n", "a.yaml: mixes manifests with what is none"),
+        ("apiVersion: kubeflow.org/v1\nspec: {}\n", "a.yaml:1: has apiVersion and no kind; a Kubernetes"),
+        ("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n", "a.yaml:4: has kind and no apiVersion"),
     ],
 )
 def test_what_cannot_be_validated_ends_with_2(save, run, content, message):
@@ -224,6 +240,52 @@ def test_manifests_are_checked_against_a_cluster(save, run, cluster, changes, gr
         assert ran.code == 1
 
 
+CHECKED = "sagemaker.amazonaws.com/deep-health-check-status"
+
+
+def _rules_of(ran):
+    return {(finding["rule_id"], finding["outcome"]) for finding in ran.json["findings"]}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_cluster_answers_what_manifests_leave_open(save, run, cluster, threads):
+    """How many CPUs a node has, and whether it is deeply checked, is open without its cluster."""
+    body = kubeflow_job()
+    put(body, "container:resources/requests/cpu", "150")
+    put(body, "container:resources/limits/cpu", "150")
+    put(body, f"pod:nodeSelector/{CHECKED.replace('/', '~')}", "Passed")
+    save("job.json", body)
+    cluster["instance_groups"][0] |= {
+        "threads_per_core": threads,
+        "deep_health_checks": ["InstanceStress", "InstanceConnectivity"],
+    }
+    open_rules = {("NodeCapacity", "undetermined"), ("DeepHealthSelector", "undetermined")}
+    assert _rules_of(run("validate", "job.json", "--format", "json")) >= open_rules
+    ran = run("validate", "job.json", "--cluster", save("c.yaml", cluster), "--format", "json")
+    assert not _rules_of(ran) & open_rules
+    assert ((RULE_ID, "fail") in _rules_of(ran)) == (threads == 1)
+
+
+def test_a_cluster_without_the_type_answers_nothing(save, run, cluster):
+    body = kubeflow_job()
+    put(body, f"pod:nodeSelector/{CHECKED.replace('/', '~')}", "Passed")
+    cluster["instance_groups"][0] |= {"instance_type": "ml.p4d.24xlarge"}
+    ran = run("validate", save("j.json", body), "--cluster", save("c.yaml", cluster), "--format", "json")
+    assert _rules_of(ran) >= {("DeepHealthSelector", "undetermined"), (RULE_ID, "fail")}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_manifest_that_writes_to_the_memory_tier_needs_it_in_the_cluster(save, run, cluster, enabled):
+    body = put(kubeflow_job(), "container:env/0", {"name": "CHECKPOINT_MEMORY_INTERVAL_STEPS", "value": "50"})
+    if enabled:
+        cluster["tiered_checkpointing"] = {"memory_percentage": 20, "s3_interval_steps": 500}
+    ran = run("validate", save("j.json", body), "--cluster", save("c.yaml", cluster), "--format", "json")
+    found = [finding["message"] for finding in ran.json["findings"] if finding["rule_id"] == RULE_ID]
+    assert [message.partition(":")[0] for message in found if "tiered" in message] == (
+        [] if enabled else ["tiered checkpointing is off in the cluster"]
+    )
+
+
 def test_jobs_of_the_hyperpod_operator_and_their_spares(save, run, cluster):
     cluster["training_pods"]["namespace"] = "hyperpod-ns-vision"
     save("c.yaml", cluster)
@@ -239,3 +301,9 @@ def test_jobs_of_the_hyperpod_operator_and_their_spares(save, run, cluster):
 def test_objects_that_are_no_jobs_need_no_cluster(save, run, cluster):
     pod = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     assert run("validate", save("a.json", pod), "--cluster", save("c.yaml", cluster)).code == 0
+
+
+def test_what_is_no_object_in_a_list_is_said(save, run):
+    path = save("a.yaml", "apiVersion: v1\nkind: List\nitems:\n- {kind: PyTorchJob}\n- 3\n")
+    ran = run("validate", path)
+    assert "not reviewed: a.yaml: 2 items of a List without apiVersion and kind" in ran.out

@@ -66,6 +66,7 @@ def test_parameters() -> None:
             ]
         },
         efa_interfaces={"ml.p5.48xlarge": 32},
+        second_volume_groups=["workers"],
         gpus={"ml.p5.48xlarge": 8},
         users_file="/fsx/users.csv",
         shared_folder="/fsx/hyperpod",
@@ -82,6 +83,7 @@ def test_parameters() -> None:
             ]
         },
         "efa_interfaces": {"ml.p5.48xlarge": 32},
+        "second_volume_groups": ["workers"],
         "gpus": {"ml.p5.48xlarge": 8},
         "users_file": "/fsx/users.csv",
         "shared_folder": "/fsx/hyperpod",

@@ -677,10 +677,6 @@ def test_execution_roles_are_of_one_account(faults_in: Faults) -> None:
             "    lifecycle_scripts: {source_s3_uri: 'https://b.s3.amazonaws.com/x'}\n",
             "instance_groups[1].lifecycle_scripts.source_s3_uri (line 15): must begin with s3:// so that",
         ),
-        (
-            "slurm: {mode: lifecycle}\nnode_provisioning_mode: null\n",
-            "slurm.mode (line 15): 'lifecycle' needs scripts that configure Slurm",
-        ),
     ],
 )
 def test_refuses_scripts_that_nodes_could_not_use(more: str, fault: str, faults_in: Faults) -> None:

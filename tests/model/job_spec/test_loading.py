@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from plain_jobs import SPOTLESS, plain_job
@@ -15,6 +16,7 @@ from hyperpod_model.catalog.instances import instance_type, instance_types
 from hyperpod_model.checks.jobs.job import check_job
 from hyperpod_model.faults import UNKNOWN, Fault, InvalidInputError
 from hyperpod_model.job_spec import JobSpec, LoadedJob, load_job
+from hyperpod_model.job_spec.names_elsewhere import NAMES_ELSEWHERE
 from hyperpod_model.pod_resources import node_accelerators
 
 Read = Callable[[str], LoadedJob]
@@ -53,6 +55,27 @@ def test_all_faults_come_together_with_lines(faults_in: FaultsIn) -> None:
         "ml.p5.48xlarge or ml.p5e.48xlarge or ml.p5.4xlarge",
         "nodes (line 4): must be a whole number, got '2'; write it without quotes",
     ]
+
+
+@pytest.mark.parametrize(("word", "field"), sorted(NAMES_ELSEWHERE.items(), key=str))
+def test_words_of_other_tools_are_known(faults_in: FaultsIn, word: str, field: str | None) -> None:
+    said = yaml.safe_load(SMALL)
+    said.pop(field, None)
+    faults = faults_in(yaml.safe_dump(said | {word: 1}))
+    [message] = [fault.message for fault in faults if fault.path == (word,)]
+    meant = "fields are name, operator, " if field is None else f"did you mean {field!r}"
+    assert message.startswith(f"is no field here; {meant}")
+    assert field is None or field in JobSpec.model_fields
+
+
+def test_a_word_of_another_tool_beside_the_field_is_one_too_many(faults_in: FaultsIn) -> None:
+    [fault] = faults_in(SMALL + "replicas: 2\n")
+    assert fault.message.startswith("is no field here; fields are name, operator, ")
+
+
+def test_a_word_of_another_tool_stands_for_the_field_that_is_missing(faults_in: FaultsIn) -> None:
+    [fault] = faults_in(SMALL.replace("nodes: 2", "replicas: 2"))
+    assert fault.message == "is no field here; did you mean 'nodes'"
 
 
 @pytest.mark.parametrize(

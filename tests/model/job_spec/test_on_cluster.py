@@ -102,7 +102,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], FaultPath, str, str]] = [
         TIERED_CLUSTER,
         ("tiered_checkpointing",),
         "warning",
-        "keeps 20 percent of the memory, and this job does not write through it",
+        "keeps 20 percent of the memory, and this job does not write through it; .*acknowledge this warning",
     ),
     (IS_TIERED, {}, ("tiered_checkpointing",), "warning", "is off in the cluster"),
     (

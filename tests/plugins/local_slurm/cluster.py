@@ -24,6 +24,7 @@ _SYSTEM_PROGRAMS = "/usr/sbin:/sbin"
 _COMMAND_SECONDS = 20
 _START_SECONDS = 60
 _FIRST_NODE = 3
+_NOISE = re.compile(r"[mM][pP][iI]|differs from hardware|CPU frequency|state file")
 
 _Value = TypeVar("_Value")
 
@@ -46,6 +47,7 @@ class LocalSlurm:
 
     Attributes:
         nodes: Names of the nodes.
+        user: Who everything runs as.
         folder: Where all of it is; short, since it holds Unix sockets.
         environment: Of commands that speak to it.
 
@@ -59,6 +61,7 @@ class LocalSlurm:
     def __init__(self, *, nodes: int, gpus: int = 0, parameters: Sequence[str] = ()) -> None:
         assert 1 <= nodes < PORTS_A_PLACE
         self.nodes = [f"ip-10-1-2-{number}" for number in range(_FIRST_NODE, _FIRST_NODE + nodes)]
+        self.user = getpass.getuser() if os.geteuid() else "root"
         self._gpus = gpus
         self._parameters = parameters
         self._place = Place()
@@ -149,6 +152,14 @@ class LocalSlurm:
         text = self.run("scontrol", "--oneliner", "show", kind, name).stdout
         return dict(re.findall(r"(?:^| )([A-Za-z][\w:/-]*)=(\S*)", text))
 
+    def states_of(self, node: str) -> set[str]:
+        """State of a node and its flags, such as ``IDLE`` and ``FAIL``.
+
+        Args:
+            node: Its name.
+        """
+        return set(self.show("node", node)["State"].rstrip("*").split("+"))
+
     def nodes_of(self, job: str) -> list[str]:
         """Nodes that a job has now.
 
@@ -223,13 +234,22 @@ class LocalSlurm:
         assert node not in self._machines
         self._start(node, _program("slurmd"), "-D", "-N", node, "-f", str(self._configuration))
 
+    def mend(self) -> None:
+        """Start all nodes that are not there, and have Slurm give work to all."""
+        for node in self.nodes:
+            if node not in self._machines:
+                self.start_node(node)
+            if self.states_of(node) & {"DOWN", "DRAIN", "FAIL"}:
+                self.run("scontrol", "update", f"nodename={node}", "state=resume")
+        self.wait_for_idle(*self.nodes)
+
     def logs(self) -> str:
         """Ends of all logs, for a test that fails."""
-        files = sorted((self.folder / "log").glob("*.log"))
-        return "\n".join(
-            f"== {file.name}\n" + "\n".join(file.read_text(errors="replace").splitlines()[-12:])
-            for file in files
-        )
+        told = []
+        for file in sorted((self.folder / "log").glob("*.log")):
+            lines = file.read_text(errors="replace").splitlines()
+            told += [f"== {file.name}", *[line for line in lines if _NOISE.search(line) is None][-8:]]
+        return "\n".join(told)
 
     def _start(self, name: str, program: str | None, *arguments: str) -> None:
         assert program is not None
@@ -268,7 +288,6 @@ class LocalSlurm:
         folders = [folder / name for name in ("run", "log", "state")]
         for path in (*folders, *(folder / "spool" / node for node in self.nodes)):
             path.mkdir(parents=True)
-        user = getpass.getuser() if os.geteuid() else "root"
         controller, *ports = self._place.ports
         resource = f" Gres=gpu:{self._gpus}" if self._gpus else ""
         nodes = [
@@ -280,8 +299,8 @@ class LocalSlurm:
             f"ClusterName=c{controller}",
             f"SlurmctldHost=localhost({self._place.address(1)})",
             f"SlurmctldPort={controller}",
-            f"SlurmUser={user}",
-            f"SlurmdUser={user}",
+            f"SlurmUser={self.user}",
+            f"SlurmdUser={self.user}",
             "AuthType=auth/munge",
             "CredType=cred/munge",
             # A requeued job waits until credentials have expired: 120 seconds by default.

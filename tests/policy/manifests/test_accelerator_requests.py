@@ -50,3 +50,19 @@ def test_what_the_type_has_complies(judge, kubeflow, instance_type, resource, am
 def test_without_a_known_type_nothing_is_said(judge, kubeflow, value):
     set_resource(kubeflow, "nvidia.com/gpu", 1000)
     assert judge(ID, put(kubeflow, SELECTOR, value)).verdicts == ()
+
+
+@pytest.mark.parametrize("resource", ["aws.amazon.com/neuron", "aws.amazon.com/neuroncore"])
+def test_other_names_of_neuron_devices_are_devices(judge, kubeflow, resource):
+    put(kubeflow, "pod:nodeSelector/node.kubernetes.io~instance-type", "ml.trn1.32xlarge")
+    set_resource(kubeflow, "nvidia.com/gpu", None)
+    set_resource(kubeflow, resource, 16)
+    assert not judge(ID, kubeflow).failures
+
+
+def test_too_many_neuron_devices_fail_under_either_name(judge, kubeflow):
+    put(kubeflow, SELECTOR, "ml.trn1.32xlarge")
+    set_resource(kubeflow, "nvidia.com/gpu", None)
+    set_resource(kubeflow, "aws.amazon.com/neuron", 17)
+    (finding,) = judge(ID, kubeflow).failures
+    assert "17 of aws.amazon.com/neuron" in finding.message

@@ -48,3 +48,45 @@ def test_a_driver_of_its_own_is_undetermined(judge, kubeflow):
 )
 def test_what_names_no_directory_of_checkpoints_is_left_alone(judge, kubeflow, arguments):
     assert judge(ID, put(kubeflow, "container:args", arguments)).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "exec torchrun a.py --checkpoint-dir /tmp/x",
+        "cd /app\nexec torchrun \\\n  a.py \\\n  --checkpoint-dir=/tmp/x \\\n  --steps 9",
+        "export CHECKPOINT_DIR=/tmp/x; exec torchrun a.py",
+        "exec torchrun a.py trainer.checkpoint_dir=/tmp/x",
+        "exec torchrun a.py +ckpt_path=/tmp/x",
+        "exec torchrun pretrain.py --save /tmp/x",
+    ],
+)
+def test_a_directory_in_a_script_is_found(judge, kubeflow, script):
+    put(kubeflow, "container:args", ...)
+    (finding,) = judge(ID, put(kubeflow, "container:command", ["bash", "-c", script])).failures
+    assert "/tmp/x, which is in the container" in finding.message
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "exec torchrun a.py --checkpoint-dir /lustre/x",
+        "exec torchrun a.py --checkpoint-dir /lustre/x --resume-from-checkpoint /opt/base",
+        "exec torchrun a.py --checkpoint-dir /lustre/x --load_checkpoint=/opt/base",
+    ],
+)
+def test_what_is_read_may_be_anywhere(judge, kubeflow, script):
+    put(kubeflow, "container:args", ...)
+    assert judge(ID, put(kubeflow, "container:command", ["bash", "-c", script])).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("container:volumeMounts/1/readOnly", True),
+        ("pod:volumes/1/persistentVolumeClaim", {"claimName": "lustre", "readOnly": True}),
+    ],
+)
+def test_a_volume_that_cannot_be_written_fails(judge, kubeflow, path, value):
+    (finding,) = judge(ID, put(kubeflow, path, value)).failures
+    assert "which is mounted read-only; expected: a directory that the pod may write to" in finding.message

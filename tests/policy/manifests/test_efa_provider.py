@@ -32,3 +32,29 @@ def test_a_value_from_elsewhere_or_none_is_left_alone(judge, kubeflow, source):
     if source is not None:
         container_of(kubeflow)["env"].append(source)
     assert judge(ID, kubeflow).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("NCCL_NET", "Socket"), ("NCCL_NET", "IB"), ("NCCL_NET_PLUGIN", "none")]
+)
+def test_another_network_of_nccl_beside_interfaces_fails(judge, kubeflow, name, value):
+    set_variable(kubeflow, name, value)
+    (finding,) = judge(ID, kubeflow).failures
+    assert f"{name}='{value}' in a pod with EFA interfaces, which leaves them unused" in finding.message
+    assert f"remove {name}" in finding.fix
+    set_resource(kubeflow, EFA, None)
+    set_variable(kubeflow, "FI_PROVIDER", None)
+    assert judge(ID, kubeflow).verdicts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("NCCL_NET", "AWS Libfabric"), ("NCCL_NET_PLUGIN", "ofi"), ("NCCL_IB_DISABLE", "1")]
+)
+def test_what_leaves_nccl_its_plug_in_complies(judge, kubeflow, name, value):
+    set_variable(kubeflow, name, value)
+    assert judge(ID, kubeflow).outcome(ID) == "pass"
+
+
+def test_a_network_of_nccl_from_elsewhere_is_left_alone(judge, kubeflow):
+    container_of(kubeflow)["env"].append({"name": "NCCL_NET", "valueFrom": {"configMapKeyRef": {}}})
+    assert judge(ID, kubeflow).outcome(ID) == "pass"

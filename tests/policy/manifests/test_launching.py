@@ -21,7 +21,17 @@ def _launch(command, args=()):
         (["env", "A=1", "torchrun"], "torchrun"),
         (["tini", "-g", "--", "hyperpodrun"], "hyperpodrun"),
         (["bash", "-c", "A=1 B='2 3' exec hyperpodrun a.py"], "hyperpodrun"),
-        (["bash", "-euo", "pipefail", "-c", "set -x; torchrun a.py"], None),
+        (["bash", "-euo", "pipefail", "-c", "set -x; torchrun a.py"], "torchrun"),
+        (["bash", "-e", "+o", "posix", "--rcfile", "/x", "-c", "torchrun a.py"], "torchrun"),
+        (["/usr/bin/env", "bash", "-c", "torchrun a.py"], "torchrun"),
+        (["sh", "-c", "if [ -f a ]; then torchrun a.py; fi"], "torchrun"),
+        (["sh", "-c", "for i in 1 2\ndo torchrun a.py && break; done"], "torchrun"),
+        (["timeout", "3600", "hyperpodrun", "a.py"], "hyperpodrun"),
+        (["nice", "-n", "5", "hyperpodrun", "a.py"], "hyperpodrun"),
+        (["nsys", "profile", "-o", "/x", "torchrun", "a.py"], "torchrun"),
+        (["conda", "run", "-n", "a", "torchrun", "a.py"], "torchrun"),
+        (["python", "a.py", "torchrun"], None),
+        (["./start", "torchrun"], None),
         (["sh", "-ec", "true && torchrun a.py || exit 1"], "torchrun"),
         (["python", "train.py", "-m", "torch.distributed.run"], None),
         (["python", "-m", "pytest"], None),
@@ -67,3 +77,9 @@ def test_a_script_that_cannot_be_read_is_said_to_be_so(script):
     launch = _launch(["bash", "-c", script])
     assert launch.is_shell
     assert not launch.is_readable
+
+
+def test_a_wrapper_leaves_the_launcher_its_options():
+    launch = _launch(["timeout", "-k", "9", "3600", "torchrun", "--nnodes=2", "a.py"])
+    assert launch.options == {"nnodes": "2"}
+    assert launch.reaches_launcher

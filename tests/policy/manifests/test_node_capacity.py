@@ -64,3 +64,29 @@ def test_what_fits_on_no_type_with_these_devices_is_told(judge, kubeflow, value)
     set_resource(kubeflow, "nvidia.com/gpu", 1)
     set_resource(kubeflow, "memory", "10Gi")
     assert judge(ID, kubeflow).verdicts == ()  # some types with one GPU have more cores
+
+
+def _beside(body, member, **resources):
+    extra = {"name": "beside", "image": "public.ecr.aws/a/b:1.0", **resources.pop("also", {})}
+    return put(body, f"pod:{member}", [*pod_spec(body).get(member, []), {**extra, "resources": resources}])
+
+
+@pytest.mark.parametrize(
+    ("member", "also", "memory", "fits"),
+    [
+        ("containers", {}, "900Gi", False),
+        ("initContainers", {"restartPolicy": "Always"}, "900Gi", False),
+        ("initContainers", {}, "900Gi", True),
+        ("initContainers", {}, "2040Gi", False),
+        ("initContainers", {"restartPolicy": "Always"}, "10Gi", True),
+    ],
+)
+def test_init_containers_count_as_the_scheduler_counts(judge, kubeflow, member, also, memory, fits):
+    report = judge(ID, _beside(kubeflow, member, also=also, limits={"memory": memory}))
+    assert report.outcome(ID) == ("pass" if fits else "fail")
+
+
+@pytest.mark.parametrize("resource", ["nvidia.com/gpu", "vpc.amazonaws.com/efa"])
+def test_devices_of_all_containers_count_together(judge, kubeflow, resource):
+    (finding,) = judge(ID, _beside(kubeflow, "containers", limits={resource: 1})).failures
+    assert f"of {resource} in all containers together on ml.p5.48xlarge" in finding.message

@@ -51,3 +51,9 @@ def test_one_term_without_it_lets_any_node_in(judge, kubeflow):
 
 def test_a_value_that_is_filled_in_later_is_undetermined(judge, kubeflow):
     assert judge(ID, put(kubeflow, SELECTOR, "${HEALTH}")).outcome(ID) == "undetermined"
+
+
+def test_a_node_by_its_name_fails(judge, kubeflow):
+    (finding,) = judge(ID, put(kubeflow, "pod:nodeName", "hyperpod-i-0123456789abcdef0")).failures
+    assert "nodeName 'hyperpod-i-0123456789abcdef0': no scheduler looks" in finding.message
+    assert (finding.severity, finding.path[-1]) == ("error", "nodeName")

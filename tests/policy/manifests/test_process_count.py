@@ -34,11 +34,12 @@ def test_the_policys_own_member_counts(judge, kubeflow):
     assert finding.path == ("spec", "elasticPolicy", "nProcPerNode")
 
 
+@pytest.mark.parametrize("resource", ["aws.amazon.com/neurondevice", "aws.amazon.com/neuron"])
 @pytest.mark.parametrize(("count", "outcome"), [("32", "pass"), ("16", "fail")])
-def test_trainium_has_a_process_for_each_core(judge, kubeflow, count, outcome):
+def test_trainium_has_a_process_for_each_core(judge, kubeflow, count, outcome, resource):
     put(kubeflow, "pod:nodeSelector/node.kubernetes.io~instance-type", "ml.trn1.32xlarge")
     set_resource(kubeflow, "nvidia.com/gpu", None)
-    set_resource(kubeflow, "aws.amazon.com/neurondevice", 16)
+    set_resource(kubeflow, resource, 16)
     assert judge(ID, put(kubeflow, "spec/nprocPerNode", count)).outcome(ID) == outcome
 
 

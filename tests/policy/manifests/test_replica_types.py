@@ -48,3 +48,8 @@ def test_a_master_with_workers_complies(judge):
 
 def test_one_replica_is_the_default(judge, kubeflow):
     assert judge(ID, put(kubeflow, "replicas:replicas", ...)).outcome(ID) == "pass"
+
+
+def test_more_replicas_than_the_type_holds_fail(judge, kubeflow):
+    (finding,) = judge(ID, put(kubeflow, "replicas:replicas", 2**31)).failures
+    assert "2147483648 replicas; expected: a whole number" in finding.message

@@ -31,3 +31,10 @@ def test_an_account_that_is_filled_in_later_is_undetermined(judge):
 
 def test_a_job_without_a_bucket_may_have_any(judge, kubeflow):
     assert judge(ID, put(kubeflow, MEMBER, ...)).verdicts == ()
+
+
+def test_a_bucket_that_an_init_container_names_counts(judge, kubeflow):
+    put(kubeflow, "pod:serviceAccountName", ...)
+    init = {"name": "fetch", "image": "a.b/c:1", "command": ["aws", "s3", "sync", "s3://data/x", "/data"]}
+    (finding,) = judge(ID, put(kubeflow, "pod:initContainers", [init])).failures
+    assert "service account default in a job that names a bucket" in finding.message

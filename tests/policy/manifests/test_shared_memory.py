@@ -53,3 +53,8 @@ def test_a_pod_with_the_hosts_shared_memory_is_another_rules_matter(judge, kubef
 def test_pods_without_accelerators_need_none(judge, kubeflow):
     set_resource(kubeflow, "nvidia.com/gpu", None)
     assert judge(ID, put(kubeflow, "container:volumeMounts/0", ...)).verdicts == ()
+
+
+def test_shared_memory_that_cannot_be_written_fails(judge, kubeflow):
+    (finding,) = judge(ID, put(kubeflow, "container:volumeMounts/0/readOnly", True)).failures
+    assert "/dev/shm mounted read-only" in finding.message

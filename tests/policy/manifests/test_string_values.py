@@ -49,3 +49,9 @@ def test_text_and_nothing_comply(judge, kubeflow):
         {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
     )
     assert judge(ID, kubeflow).outcome(ID) == "pass"
+
+
+def test_the_value_of_a_toleration_is_text(judge, kubeflow):
+    toleration = {"key": "gpu", "operator": "Equal", "value": True, "effect": "NoSchedule"}
+    (finding,) = judge(ID, put(kubeflow, "pod:tolerations/0", toleration)).failures
+    assert 'true of type boolean; expected: text, such as "true"' in finding.message

@@ -28,3 +28,24 @@ def test_init_containers_count(judge, kubeflow):
 
 def test_a_name_that_is_filled_in_later_complies(judge, kubeflow):
     assert judge(ID, put(kubeflow, "container:volumeMounts/1/name", "${CLAIM}")).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"subPath": "../other"}, "subPath '../other'; expected: a path within the volume"),
+        ({"subPath": "/team"}, "subPath '/team'"),
+        ({"subPathExpr": "a/../$(B)"}, "subPathExpr"),
+        ({"subPath": "a", "subPathExpr": "$(B)"}, "subPath and subPathExpr; expected: one of the two"),
+    ],
+)
+def test_a_part_that_the_server_refuses_fails(judge, kubeflow, part, message):
+    mount = {"name": "lustre", "mountPath": "/lustre", **part}
+    (finding,) = judge(ID, put(kubeflow, "container:volumeMounts/1", mount)).failures
+    assert message in finding.message
+
+
+@pytest.mark.parametrize("part", [{"subPath": "a/b..c"}, {"subPathExpr": "$(B)/x"}, {"subPath": ""}])
+def test_a_part_of_a_volume_complies(judge, kubeflow, part):
+    mount = {"name": "lustre", "mountPath": "/lustre", **part}
+    assert judge(ID, put(kubeflow, "container:volumeMounts/1", mount)).outcome(ID) == "pass"

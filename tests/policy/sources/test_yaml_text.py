@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from hyperpod_policy.sources import UnusableInputError
+from hyperpod_policy.sources import UnusableInputError, yaml_text
 from hyperpod_policy.sources.yaml_text import YamlMarks, decode_yaml
 
 
@@ -154,3 +154,60 @@ def test_a_mark_is_the_line_of_the_nearest_part_in_the_file(number, path, line, 
     assert marks.line(path) == line
     if copied:  # as for another process, which PyYAML's own marks cannot be sent to
         assert pickle.loads(pickle.dumps(marks)).line(path) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\n---\n  kind: Pod\n  spec:\n    b: 1\n", 5),
+        ("a: 1\n--- {kind: Pod,\n spec: {\n  b: 1}}\n---\n", 4),
+        ("a: 1\n--- &top\nkind: Pod\nspec: {b: 1}\n", 4),
+        ("a: 1\r\n---\r\nkind: Pod\r\nspec:\r\n  b: 1\r\n", 5),
+        ("a: 1\n...\n%TAG !y! tag:yaml.org,2002:\n---\nkind: !y!str Pod\nspec:\n  b: 1\n", 7),
+        ("a: \U0001f600\n---\nkind: Pod\nspec:\n  b: 1\n", 5),
+        ("# first\n---\n---\nkind: Pod\nspec:\n  b: 1\n", 6),
+    ],
+)
+def test_a_mark_is_right_however_a_later_document_begins(text, line):
+    last = decode_yaml(text, file="x.yaml")[-1]
+    assert last.value["spec"] == {"b": 1}
+    assert YamlMarks(text, last.number).line(("spec", "b")) == line
+
+
+def test_each_document_of_a_long_stream_is_read_a_few_times_only(monkeypatch):
+    count = 60
+    text = "---\n".join(f"kind: Pod\nmetadata: {{name: p{number}}}\n" for number in range(count))
+    read = []
+
+    class Counting(yaml_text._Loader):
+        def get_node(self):
+            read.append(1)
+            return super().get_node()
+
+    monkeypatch.setattr(yaml_text, "_Loader", Counting)
+    lines = [YamlMarks(text, number).line(("metadata", "name")) for number in range(count)]
+    assert lines == [3 * number + 2 for number in range(count)]
+    assert len(read) <= 3 * count
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("kind: A\nmetadata:\n  name: {{ .Release.Name }}\n", 3),
+        ("kind: A\n{{- if .Values.elastic }}\nelasticPolicy: {}\n{{- end }}\n", 2),
+        ("kind: A\nimage: {{ .Values.account }}.dkr.ecr.us-east-2.amazonaws.com/a:1\n", 2),
+        ("kind: A\nargs:\n  - {{ .Values.script }}:x\n", 3),
+        ("kind: A\n{% for group in groups %}\nb: 1\n{% endfor %}\n", 2),
+    ],
+)
+def test_a_template_that_is_not_rendered_is_called_so(text, line):
+    with pytest.raises(UnusableInputError, match=f"x.yaml:{line}: holds .* template engine.*render it first"):
+        decode_yaml(text, file="x.yaml")
+
+
+def test_braces_in_yaml_that_can_be_read_are_no_template():
+    assert decode_yaml('a: "{{ .Values.a }}"\nb: {c: {d: 1}}\n', file="x.yaml")[0].value["b"] == {
+        "c": {"d": 1}
+    }
+    with pytest.raises(UnusableInputError, match="does not fit where it stands"):
+        decode_yaml('a: "{{ .Values.a }}"\n  b: 1\n', file="x.yaml")

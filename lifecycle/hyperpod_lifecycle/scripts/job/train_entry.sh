@@ -16,6 +16,8 @@
 #   --command                what follows -- is a whole command, not a script for torchrun
 set -euo pipefail
 
+# Where HyperPod's images have Slurm.
+PATH=$PATH:/opt/slurm/bin
 FIRST_PORT=29500
 PORTS=1000
 IMAGE_FOLDER=${HYPERPOD_IMAGE_FOLDER:-/opt/dlami/nvme/hyperpod-images}

@@ -8,13 +8,16 @@
 # which change a file as a whole or not at all and leave an equal one alone.
 set -Eeuo pipefail
 
+# Where the node's files begin. Only tests set it, and then the PATH leads to their stand-ins alone.
+ROOT=${PROVISION_ROOT:-}
+
 # A lifecycle script gets whatever environment the agent has: none of it may decide what a node becomes.
-export PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export HOME=${HOME:-/root} LC_ALL=C DEBIAN_FRONTEND=noninteractive
+if [[ -z $ROOT ]]; then
+  PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+fi
+export PATH HOME=${HOME:-/root} LC_ALL=C DEBIAN_FRONTEND=noninteractive
 umask 022
 
-# Where the node's files begin. Only tests set it.
-ROOT=${PROVISION_ROOT:-}
 # shellcheck disable=SC2034 # the constants are read by the other files and by the steps
 {
   # What the lines of the log begin with: the script that runs.

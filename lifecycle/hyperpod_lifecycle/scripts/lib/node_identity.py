@@ -13,12 +13,12 @@ import sys
 
 def main(resource_config: str, parameters_file: str, *addresses: str) -> int:
     """Print the node whose address is among the given ones."""
-    with open(resource_config, encoding="utf-8") as file:
+    with open(resource_config, encoding="utf-8-sig") as file:
         config = json.load(file)
     required = {}
     if os.path.exists(parameters_file):
-        with open(parameters_file, encoding="utf-8") as file:
-            required = json.load(file)["required_mounts"]
+        with open(parameters_file, encoding="utf-8-sig") as file:
+            required = json.load(file).get("required_mounts", {})
     for group in config["InstanceGroups"]:
         for instance in group.get("Instances", []):
             if instance.get("CustomerIpAddress") in addresses:

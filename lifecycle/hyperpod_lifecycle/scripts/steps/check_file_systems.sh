@@ -13,13 +13,6 @@ if [[ -z $required ]]; then
 fi
 
 while IFS= read -r path; do
-  if ! retry 12 5 is_mounted "$path"; then
-    fail "nothing is mounted on $path" \
-      "look at the instance group's file systems, at TCP 988 and 1018-1023 in the security groups, and at dmesg"
-  fi
-  if ! takes_writes "$ROOT$path"; then
-    fail "$path is mounted and takes no writes" \
-      "look for a read-only mount, a full file system or a root squash of the file system"
-  fi
-  log "$path is mounted and takes writes"
+  check_mounted "$path"
 done <<<"$required"
+note_health ok file_systems "mounted and writable: ${required//$'\n'/, }"

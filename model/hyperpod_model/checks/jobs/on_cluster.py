@@ -175,7 +175,8 @@ def _check_tiered(job: Job, request: Request) -> list[Fault]:
             f"is on in the cluster, where it keeps {share} of the memory, and this job does not "
             "write through it"
         )
-        return [Fault(path, f"{message}; give it, or turn it off there", "warning")]
+        way_out = "give it, turn it off there, or acknowledge this warning with a reason"
+        return [Fault(path, f"{message}; {way_out}", "warning")]
     if not given(job, "tiered_checkpointing"):
         return []
     if mode is None or mode == "Disable":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hyperpod_model.catalog.instances import InstanceType
+from hyperpod_model.catalog.labels import NEURON_NAMES, NEURON_RESOURCE
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.placing import candidates
@@ -41,7 +42,7 @@ def _faults(
                     allowed="an accelerated instance type",
                 )
             continue
-        if not asked:
+        if not asked and not _asks_for_cores(container, accelerator.kubernetes_resource):
             yield failed(
                 job.manifest,
                 *path,
@@ -69,6 +70,11 @@ def _faults(
                     found=f"{amount} of {name} on {found.name}",
                     allowed=f"{accelerator.count} at most",
                 )
+
+
+def _asks_for_cores(container: Container, resource: str) -> bool:
+    """Whether it asks for single cores of Neuron devices."""
+    return resource == NEURON_RESOURCE and NEURON_NAMES["core"] in container.resources()
 
 
 def _partitions(instance_type: InstanceType) -> set[str]:

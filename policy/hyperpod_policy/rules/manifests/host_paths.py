@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from hyperpod_model.catalog.manifest_vocabulary import TIERED_LOG_DIRECTORY
 from hyperpod_model.catalog.pod_resources import SHARED_MEMORY_PATH
@@ -14,19 +14,13 @@ from hyperpod_policy.manifests.training_jobs import training_jobs
 from hyperpod_policy.manifests.verdicts import failed, judged, undetermined
 
 _LOGS = TIERED_LOG_DIRECTORY.assuming(because="a mount of either is meant for the memory tier's logs")
-_SENSITIVE = (
-    "/",
-    "/etc",
-    "/var",
-    "/var/run",
-    "/run",
-    "/proc",
-    "/sys",
-    "/root",
-    "/home",
-    "/boot",
-    "/var/lib/kubelet",
+_SYSTEM = frozenset(
+    {"bin", "boot", "etc", "home", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"}
 )
+"""Directories at the top whose whole content belongs to the node."""
+
+_WHOLE = frozenset({"/", "/dev", "/opt", "/opt/cni", "/opt/cni/bin", "/opt/ml", "/opt/ml/config"})
+"""Directories of which single parts may be mounted, such as a device or a disk."""
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -45,7 +39,7 @@ def _faults(manifest: Manifest, pod: Pod) -> Iterator[ManifestVerdict]:
         if is_deferred(where):
             yield undetermined(manifest, *path, "hostPath", found=f"{where} of the node", allowed=allowed)
             continue
-        plain = str(PurePosixPath(where)) if isinstance(where, str) and where else ""
+        plain = _plain(where) if isinstance(where, str) and where else ""
         if plain in (SHARED_MEMORY_PATH, _LOGS["on_node"]):
             continue
         if plain == _LOGS["in_container"]:
@@ -59,7 +53,9 @@ def _faults(manifest: Manifest, pod: Pod) -> Iterator[ManifestVerdict]:
                 severity="advice",
             )
             continue
-        is_sensitive = plain in _SENSITIVE or plain.endswith(".sock")
+        is_sensitive = bool(plain) and (
+            plain in _WHOLE or plain.split("/")[1] in _SYSTEM or plain.endswith(".sock")
+        )
         yield failed(
             manifest,
             *path,
@@ -68,6 +64,11 @@ def _faults(manifest: Manifest, pod: Pod) -> Iterator[ManifestVerdict]:
             allowed=allowed,
             severity="error" if is_sensitive else "advice",
         )
+
+
+def _plain(where: str) -> str:
+    """Return a path as the node resolves it: without ``..``, and with one slash at its beginning."""
+    return "/" + posixpath.normpath(where).lstrip("/")
 
 
 RULE = ManifestRule(

@@ -7,12 +7,13 @@ from fractions import Fraction
 from itertools import chain
 
 from hyperpod_model.catalog.instances import InstanceType
+from hyperpod_model.catalog.labels import EFA_RESOURCE
 from hyperpod_model.catalog.limits import TIERED_MEMORY_PERCENTAGE
 from hyperpod_model.catalog.pod_resources import own_threads_per_core, pod_memory_gib, pod_vcpu
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.features import tiered_at
-from hyperpod_policy.manifests.placing import candidates
+from hyperpod_policy.manifests.placing import candidates, efa_interfaces
 from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.reading import GIB, mapping, quantity
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
@@ -68,17 +69,46 @@ def _faults(
             allowed=f"{single} where the instance group has ThreadsPerCore 1, else {most}",
             fix=f"ask for {single} CPUs at most, or check the job against its cluster",
         )
+    for resource, has in _devices(found):
+        alone, together = _amount(container, resource), _requested(pod, resource)
+        if alone <= has < together:  # what the one container asks for is for other rules to judge
+            yield failed(
+                job.manifest,
+                *pod.at("containers"),
+                found=f"{together} of {resource} in all containers together on {found.name}",
+                allowed=f"{has} at most",
+                fix="let the container that trains alone ask for devices",
+            )
 
 
 def _requested(pod: Pod, resource: str) -> Fraction:
-    """Return what the containers of a pod are promised together; unreadable amounts count as none."""
-    total = Fraction(0)
-    for container in pod.containers():
-        resources = mapping(container.body.get("resources"))
-        limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
-        amount = quantity(requests.get(resource, limits.get(resource)))
-        total += Fraction(0) if amount is None else amount
-    return total
+    """Return what a pod is promised, as the scheduler counts; unreadable amounts count as none.
+
+    These are its containers together, with the init containers that stay beside them; or more, where one
+    that runs before them asks for more.
+    """
+    staying, largest = Fraction(0), Fraction(0)
+    for container in pod.containers(init=True):
+        amount = _amount(container, resource)
+        if "containers" in container.path or container.body.get("restartPolicy") == "Always":
+            staying += amount
+        else:
+            largest = max(largest, staying + amount)
+    return max(staying, largest)
+
+
+def _amount(container: Container, resource: str) -> Fraction:
+    resources = mapping(container.body.get("resources"))
+    limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
+    amount = quantity(requests.get(resource, limits.get(resource)))
+    return Fraction(0) if amount is None else amount
+
+
+def _devices(instance_type: InstanceType) -> Iterator[tuple[str, int]]:
+    accelerator = instance_type.accelerator
+    if accelerator is not None:
+        yield accelerator.kubernetes_resource, accelerator.count
+    yield EFA_RESOURCE, efa_interfaces(instance_type)
 
 
 RULE = ManifestRule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_model.catalog.labels import NODE_HEALTH_STATUS
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
-from hyperpod_policy.manifests.reading import is_deferred, listed
+from hyperpod_policy.manifests.reading import is_deferred, listed, shown
 from hyperpod_policy.manifests.training_jobs import training_jobs
 from hyperpod_policy.manifests.verdicts import failed, passed, undetermined
 
@@ -18,6 +18,15 @@ def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
     """Judge the selector of each training job's pods."""
     for job in training_jobs(manifests):
         for pod in job.pods():
+            node = pod.spec.get("nodeName")
+            if node is not None:
+                yield failed(
+                    job.manifest,
+                    *pod.at("nodeName"),
+                    found=f"nodeName {shown(node)}: no scheduler looks at the node's health",
+                    allowed="no nodeName",
+                    fix="remove nodeName, and select nodes by their labels",
+                )
             found = pod.selection(_KEY)
             allowed = f"{_KEY}: {_HEALTHY}"
             if found is None:

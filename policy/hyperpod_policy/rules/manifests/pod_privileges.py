@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.containers import Container
 from hyperpod_policy.manifests.features import checkpointless_at, kernel_parameters
@@ -16,10 +18,15 @@ _CAPABILITIES = {
     "ALL": "error",
     "SYS_MODULE": "error",
     "SYS_RAWIO": "error",
+    "SYS_BOOT": "error",
+    "DAC_READ_SEARCH": "error",
+    "BPF": "error",
+    "PERFMON": "warning",
     "NET_ADMIN": "warning",
     "SYS_PTRACE": "warning",
 }
 _HARMLESS = "IPC_LOCK"
+_UNCONFINED = "Unconfined"
 
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
@@ -36,6 +43,9 @@ def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
             yield from judged(
                 job.manifest, (*container.path, "securityContext"), _faults(job.manifest, container)
             )
+        for pod in job.pods():
+            path = pod.at("securityContext")
+            yield from _unconfined(job.manifest, path, mapping(pod.spec.get("securityContext")))
 
 
 def _faults(manifest: Manifest, container: Container) -> Iterator[ManifestVerdict]:
@@ -44,6 +54,11 @@ def _faults(manifest: Manifest, container: Container) -> Iterator[ManifestVerdic
     if context.get("privileged") is True:
         yield failed(
             manifest, *path, "privileged", found="a privileged container", allowed="privileged false"
+        )
+    yield from _unconfined(manifest, path, context)
+    if context.get("procMount") == "Unmasked":
+        yield failed(
+            manifest, *path, "procMount", found="procMount Unmasked", allowed="the usual one, Default"
         )
     added = mapping(context.get("capabilities")).get("add")
     for position, name in enumerate(added if isinstance(added, list) else ()):
@@ -58,6 +73,20 @@ def _faults(manifest: Manifest, container: Container) -> Iterator[ManifestVerdic
                 found=f"capability {name}",
                 allowed=f"none, or {_HARMLESS}",
                 severity="error" if _CAPABILITIES[plain] == "error" else "warning",
+            )
+
+
+def _unconfined(manifest: Manifest, path: FaultPath, context: Mapping[str, Any]) -> Iterator[ManifestVerdict]:
+    for member in ("seccompProfile", "appArmorProfile"):
+        if mapping(context.get(member)).get("type") == _UNCONFINED:
+            yield failed(
+                manifest,
+                *path,
+                member,
+                "type",
+                found=f"{member} {_UNCONFINED}",
+                allowed="RuntimeDefault",
+                severity="warning",
             )
 
 

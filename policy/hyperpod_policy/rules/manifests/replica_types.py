@@ -13,6 +13,9 @@ from hyperpod_policy.manifests.verdicts import failed, hint, judged, undetermine
 
 _MASTER = KUBEFLOW_REPLICAS[0]
 
+_MOST_REPLICAS = 2**31 - 1
+"""Of the type of this member, int32: the server refuses more."""
+
 
 def check(manifests: Sequence[Manifest]) -> Iterator[ManifestVerdict]:
     """Judge the replicas of each training job."""
@@ -55,7 +58,7 @@ def _faults(job: TrainingJob) -> Iterator[ManifestVerdict]:
                 found=f"{shown(written)} replicas",
                 allowed="1 or more",
             )
-        elif count is None or count < 1 or isinstance(written, str):
+        elif count is None or not 1 <= count <= _MOST_REPLICAS or isinstance(written, str):
             yield failed(
                 job.manifest,
                 *replicas.path,

@@ -47,6 +47,17 @@ def _faults(job: TrainingJob, pod: Pod, container: Container) -> Iterator[Manife
             allowed=allowed,
         )
         return
+    for position, mount in items(container.body.get("volumeMounts")):
+        if mount.get("name") == name and mount.get("readOnly") is True:
+            yield failed(
+                job.manifest,
+                *container.path,
+                "volumeMounts",
+                position,
+                "readOnly",
+                found=f"{SHARED_MEMORY_PATH} mounted read-only",
+                allowed="a mount that can be written",
+            )
     for path, volume, body in pod.volumes():
         if volume == name:
             yield from _of_volume(job, container, path, body, allowed)

@@ -42,6 +42,8 @@ def _texts(job: TrainingJob) -> Iterator[tuple[FaultPath, Any]]:
         for member, body in (("annotations", pod.annotations), ("labels", pod.labels)):
             yield from _values((*pod.path, "metadata", member), body)
         yield from _values(pod.at("nodeSelector"), mapping(pod.spec.get("nodeSelector")))
+        for position, entry in items(pod.spec.get("tolerations")):
+            yield pod.at("tolerations", position, "value"), entry.get("value")
         for container in pod.containers(init=True):
             for position, entry in items(container.body.get("env")):
                 yield (*container.path, "env", position, "value"), entry.get("value")

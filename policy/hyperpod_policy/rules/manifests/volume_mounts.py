@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from hyperpod_model.faults import FaultPath
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.pods import Pod
 from hyperpod_policy.manifests.reading import is_deferred, items, listed, mapping
@@ -36,11 +38,28 @@ def _faults(manifest: Manifest, pod: Pod) -> Iterator[ManifestVerdict]:
                 yield failed(
                     manifest, *path, "mountPath", found=f"mount path {where!r}", allowed="an absolute path"
                 )
+            yield from _of_part(manifest, path, mount)
     for path, name, body in pod.volumes():
         if mapping(body.get("persistentVolumeClaim")).get("claimName", body) in (None, ""):
             yield failed(
                 manifest, *path, found=f"volume {name!r} of a claim without name", allowed="a claimName"
             )
+
+
+def _of_part(manifest: Manifest, path: FaultPath, mount: Mapping[str, Any]) -> Iterator[ManifestVerdict]:
+    said = [member for member in ("subPath", "subPathExpr") if mount.get(member)]
+    for member in said:
+        part = str(mount[member])
+        if part.startswith("/") or ".." in part.split("/"):
+            yield failed(
+                manifest,
+                *path,
+                member,
+                found=f"{member} {part!r}",
+                allowed="a path within the volume: relative, and without ..",
+            )
+    if len(said) > 1:
+        yield failed(manifest, *path, found="subPath and subPathExpr", allowed="one of the two")
 
 
 RULE = ManifestRule(

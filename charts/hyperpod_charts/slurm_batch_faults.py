@@ -1,0 +1,143 @@
+"""What of a job specification has no counterpart on a Slurm cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hyperpod_charts.slurm_batch import SlurmBatch
+from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec
+from hyperpod_model.faults import Fault
+from hyperpod_model.job_spec import JobSpec
+
+_EKS_ONLY: Final[Mapping[str, str]] = {
+    "elastic": "say nodes",
+    "tiered_checkpointing": "keep checkpoints on a file system or in a bucket",
+    "checkpointless": "keep checkpoints on a file system or in a bucket",
+    "gpu_partition": "say accelerators",
+}
+_LEFT_OUT: Final[Mapping[str, str]] = {
+    "namespace": "Slurm has none",
+    "team": "use an account of Slurm, with sbatch --account",
+    "priority_class": "use a quality of service, with sbatch --qos",
+    "pod_priority_class": "use a quality of service, with sbatch --qos",
+    "service_account": "processes act with the execution role of their instance group",
+    "node_selector": "choose a partition",
+    "tolerations": "Slurm has none",
+    "topology": "Slurm places nodes by its own topology, see sbatch --switches",
+    "deep_health_checked": "Slurm gives no work to a node under deep health checks",
+    "labels": "Slurm has none",
+    "ttl_seconds_after_finished": "the log stays",
+    "clean_pod_policy": "Slurm ends all processes of a job that ends",
+}
+
+
+def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
+    """Find what a batch file cannot say.
+
+    Args:
+        job: The job.
+        batch: How it is to run.
+
+    Returns:
+        Errors, for a job that would not be what it says, and warnings of what is left out.
+    """
+    faults = [
+        Fault((name,), f"is there on clusters with EKS only; leave it out and {instead}")
+        for name, instead in _EKS_ONLY.items()
+        if getattr(job, name) is not None
+    ]
+    if job.operator == "hyperpod":
+        faults.append(Fault(("operator",), "'hyperpod' is there on clusters with EKS only; leave it out"))
+    if job.spares:
+        faults.append(
+            Fault(
+                ("spares",),
+                "are there on clusters with EKS only; leave nodes of the partition idle, and HyperPod or a "
+                "requeue takes them",
+            )
+        )
+    if "@" in job.image and batch.image_file is None and batch.venv is None:
+        faults.append(
+            Fault(
+                ("image",),
+                "must have a tag, since not every enroot fetches by digest; give a tag, or a file of enroot "
+                "with --image-file",
+            )
+        )
+    return [
+        *faults,
+        *(
+            Fault((name,), f"is left out of a batch file: {why}", "warning")
+            for name, why in _LEFT_OUT.items()
+            if name in job.model_fields_set and _says_something(getattr(job, name))
+        ),
+    ]
+
+
+def partition_on(job: JobSpec, cluster: ClusterSpec) -> str | None:
+    """Return the partition with the most nodes of a job's instance type.
+
+    Args:
+        job: The job.
+        cluster: A Slurm cluster.
+
+    Returns:
+        None where the cluster's specification names none, as where lifecycle scripts configure Slurm.
+    """
+    sizes = _sizes(job, cluster)
+    return max(sizes, key=lambda name: sizes[name], default=None)
+
+
+def faults_on_slurm_cluster(job: JobSpec, batch: SlurmBatch, cluster: ClusterSpec) -> list[Fault]:
+    """Check a job against the Slurm cluster that it is to run on.
+
+    Args:
+        job: The job.
+        batch: How it is to run.
+        cluster: The cluster.
+    """
+    if cluster.orchestrator != "slurm":
+        return [Fault((), "is to be a batch file, and the cluster runs EKS; leave --slurm out")]
+    groups = [group for group in cluster.instance_groups if job.instance_type in group.named_instance_types]
+    groups = [group for group in groups if group.node_type in (None, "Compute")]
+    if not groups:
+        return [Fault(("instance_type",), f"no compute group of the cluster has {job.instance_type}")]
+    sizes = _sizes(job, cluster)
+    room = sum(group.instance_count for group in groups)
+    where = "the cluster"
+    if sizes and batch.partition is not None:
+        asked = batch.partition.split(",")
+        unknown = [name for name in asked if name not in sizes]
+        if unknown:
+            return [
+                Fault(
+                    (),
+                    f"partition {', '.join(unknown)} has no {job.instance_type}; choose from "
+                    f"{', '.join(sizes)}",
+                )
+            ]
+        room, where = max(sizes[name] for name in asked), f"partition {batch.partition}"
+    elif sizes:
+        name = max(sizes, key=lambda each: sizes[each])
+        room, where = sizes[name], f"partition {name}"
+    if job.max_nodes > room:
+        return [Fault(("nodes",), f"must be at most {room}, which {where} has, got {job.max_nodes}")]
+    return []
+
+
+def _sizes(job: JobSpec, cluster: ClusterSpec) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for group in cluster.instance_groups:
+        if job.instance_type in group.named_instance_types:
+            for name in _partitions(group):
+                sizes[name] = sizes.get(name, 0) + group.instance_count
+    return sizes
+
+
+def _partitions(group: InstanceGroupSpec) -> tuple[str, ...]:
+    return tuple(group.partition_names)
+
+
+def _says_something(value: Any) -> bool:
+    return value not in (None, False, (), {}, [])

@@ -1,0 +1,50 @@
+#!/bin/bash
+# HyperPod sends what these scripts print to CloudWatch, and nothing else. Where parameters.json lists further files,
+# the CloudWatch agent sends them to the cluster's own log group, which every node's role may write.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=../lib/common.sh
+. "$here/lib/common.sh"
+
+AGENT=amazon-cloudwatch-agent
+AGENT_CONTROL=$ROOT/opt/aws/$AGENT/bin/$AGENT-ctl
+AGENT_CONFIGURATION=$STATE_FOLDER/log-shipping.json
+
+keep_the_log_small() {
+  ensure_directory "$ROOT/etc/logrotate.d"
+  ensure_file "$ROOT/etc/logrotate.d/hyperpod-provisioning" <<'END'
+/var/log/provision/provisioning.log {
+    size 10M
+    rotate 5
+    compress
+    missingok
+    notifempty
+}
+END
+}
+
+keep_the_log_small
+wanted=$(parameter log_shipping files)
+if [[ -z $wanted ]]; then
+  skip "no log_shipping: CloudWatch gets what these scripts print, and no other log of this node"
+fi
+if [[ ! -x $AGENT_CONTROL ]]; then
+  note_health warning log_shipping "the CloudWatch agent is not on this node, so that no further log is sent: put it \
+into the image ($AGENT), or leave out log_shipping"
+  exit 0
+fi
+if ! configuration=$(python3 -I "$here/lib/log_shipping.py" "$NODE_FILE" "$wanted" 2>&1); then
+  fail "cannot tell which logs to send: ${configuration##*$'\n'}" "correct log_shipping in the cluster's specification"
+fi
+ensure_file_of "$AGENT" "$AGENT_CONFIGURATION" <<<"$configuration"
+if [[ -e $RESTARTS_FOLDER/$AGENT ]]; then
+  # The agent copies the file and starts with it, under systemd, now and at every boot.
+  if ! said=$("$AGENT_CONTROL" -a append-config -m auto -s -c "file:$AGENT_CONFIGURATION" 2>&1); then
+    fail "the CloudWatch agent takes no configuration: ${said##*$'\n'}" "read /opt/aws/$AGENT/logs on the node"
+  fi
+  rm -f "$RESTARTS_FOLDER/$AGENT"
+fi
+note_health ok log_shipping "CloudWatch gets: $(python3 -I -c '
+import json, sys
+print(", ".join(sorted(json.loads(sys.argv[1]).values())))' "$wanted")"

@@ -1,0 +1,72 @@
+"""A real torchrun, 2 nodes with 2 processes, whose ranks are killed at random moments of training and saving.
+
+`make soak` (`HYPERPOD_SOAK=1`) kills 200 times. What is compared, bit for bit: what each start loads, and
+weights, optimizer and samples of each step of each rank, against a training without kills.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from killed_training import Story, tell, train_to_the_end
+from training_environment import needs_linux, needs_torchrun
+
+from hyperpod_lifecycle.training import LocalKey
+from hyperpod_model.catalog.recovery import RECOVERY_STAGES
+
+pytestmark = [needs_linux, needs_torchrun]
+
+KILLS = int(os.environ.get("HYPERPOD_SOAK_KILLS", "200" if os.environ.get("HYPERPOD_SOAK") == "1" else "3"))
+SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "7"))
+INTERVAL = 10
+MOST_STEPS_BETWEEN = 25
+# Each kill comes within these steps and the rest of an interval, from the newest checkpoint on.
+STEPS = KILLS * (MOST_STEPS_BETWEEN + 3 * INTERVAL) + 20
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    options = [f"--steps={STEPS}", f"--save-every={INTERVAL}"]
+    right, killed = tmp_path_factory.mktemp("uninterrupted"), tmp_path_factory.mktemp("killed")
+    for folder in (right, killed):
+        LocalKey.generate(folder / "key")
+    before = train_to_the_end(right, options)
+    found = tell(
+        killed,
+        kills=KILLS,
+        seed=SEED,
+        options=options,
+        most_steps_between=MOST_STEPS_BETWEEN,
+        before=before,
+    )
+    print(found.report())
+    return found
+
+
+def test_training_is_bit_for_bit_what_it_is_without_kills(story: Story):
+    assert len(story.kills) == KILLS
+    assert story.faults == ()
+    assert story.codes == (0, 0)
+    assert [len(trace.of("end")) for trace in story.traces[-4:]] == [1, 1, 1, 1]
+
+
+def test_a_kill_costs_no_more_than_the_steps_since_the_last_save(story: Story):
+    assert max(story.lost(asynchronous=False), default=0) <= INTERVAL
+    # In the background, a save may still be under way when the next is due, and no later.
+    assert max(story.lost(asynchronous=True), default=0) <= 2 * INTERVAL
+
+
+def test_records_tell_every_recovery(story: Story):
+    recoveries = {line["attempt"]: line for line in story.records if line["kind"] == "recovery"}
+    resumed = [kill.resumed_step for kill in story.kills if kill.last_step >= 0]
+    told = sorted(line["resumed_step"] - 1 for line in recoveries.values())
+    # A start that was killed before its first step was done tells none.
+    assert set(told) <= set(resumed)
+    assert len(told) >= 1
+    for line in recoveries.values():
+        assert list(line["seconds"]) == [stage.name for stage in RECOVERY_STAGES]
+        assert line["tier"] == ("none" if line["resumed_step"] == 0 else "disk")
+        assert line["steps_lost"] == max(0, line["last_step"] + 1 - line["resumed_step"])
+    ends = [line["reason"] for line in story.records if line["kind"] == "end"]
+    assert ends == ["done"] or ends[-1] == "done"

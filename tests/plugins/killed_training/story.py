@@ -1,0 +1,199 @@
+"""Kills ranks, one after the other, and tells what became of the training."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_lifecycle.training import read_records
+from killed_training.nodes import Nodes, Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kill:
+    """A rank that was killed.
+
+    Attributes:
+        rank: Which.
+        saving: Whether a save was under way: its folder of partial files was there.
+        asynchronous: Whether saves were made in the background.
+        last_step: Last step that any rank had done then.
+        resumed_step: Step of the checkpoint at which training went on; -1 from the beginning.
+    """
+
+    rank: int
+    saving: bool
+    asynchronous: bool
+    last_step: int
+    resumed_step: int
+
+    @property
+    def lost_steps(self) -> int:
+        """Steps that were done and had to be done again."""
+        return max(0, self.last_step - self.resumed_step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """What became of a training.
+
+    Attributes:
+        kills: In order.
+        traces: What all processes said.
+        records: Of all its starts.
+        codes: Exit codes of the nodes.
+        faults: Whatever differs from the uninterrupted training.
+    """
+
+    kills: tuple[Kill, ...]
+    traces: tuple[Trace, ...]
+    records: tuple[dict[str, Any], ...]
+    codes: tuple[int, ...]
+    faults: tuple[str, ...]
+
+    def lost(self, *, asynchronous: bool) -> list[int]:
+        """Steps lost by each kill of one way to save."""
+        return [kill.lost_steps for kill in self.kills if kill.asynchronous == asynchronous]
+
+    def report(self) -> str:
+        """In a few lines, for people."""
+        lines = [f"{len(self.kills)} kills, {sum(kill.saving for kill in self.kills)} of them during a save"]
+        for asynchronous, way in ((False, "saving in place"), (True, "saving in the background")):
+            lost = self.lost(asynchronous=asynchronous)
+            stalls = sorted(
+                record["stall_seconds"]
+                for record in self.records
+                if record["kind"] == "save" and record["asynchronous"] == asynchronous
+            )
+            if lost and stalls:
+                middle = stalls[len(stalls) // 2]
+                lines.append(
+                    f"{way}: at most {max(lost)} steps lost, {sum(lost) / len(lost):.1f} on average; "
+                    f"{len(stalls)} saves, stall {middle * 1000:.0f} ms (median), {stalls[-1] * 1000:.0f} ms "
+                    f"(most)"
+                )
+        return "\n".join(lines)
+
+
+def tell(
+    folder: Path,
+    *,
+    kills: int,
+    seed: int,
+    options: Sequence[str],
+    most_steps_between: int,
+    before: Sequence[Trace],
+) -> Story:
+    """Train with kills, and compare all that was done with an uninterrupted training.
+
+    Half of the kills come after a number of steps, half when the next save has begun; each a moment later.
+
+    Args:
+        folder: Of this training alone.
+        kills: How many.
+        seed: Chooses ranks and moments.
+        options: Of the worker.
+        most_steps_between: A kill comes after at most so many steps of a start, or in the save after them.
+        before: What the processes of the uninterrupted training said.
+    """
+    chance = random.Random(seed)
+    told: list[Kill] = []
+    with Nodes(folder, nodes=2, options=options, alternate=True) as nodes:
+        nodes.wait_for(lambda: _resumed(nodes.latest(), set()), "the first start")
+        for number in range(kills):
+            current = nodes.latest()
+            begun = {trace.process for trace in current}
+            left = _partial(folder)
+            wanted = _step_of(current[0].of("resumed")[0]) + 1 + chance.randint(0, most_steps_between)
+            in_save = chance.random() < 0.5
+            nodes.wait_for(_Moment(nodes, wanted, in_save).came, f"step {wanted}")
+            time.sleep(chance.random() * 0.05)
+            rank = chance.randrange(nodes.ranks)
+            os.kill(current[rank].process, signal.SIGKILL)
+            saving = bool(_partial(folder) - left)
+            asynchronous = nodes.asynchronous
+            nodes.start_again()
+            nodes.wait_for(
+                lambda begun=begun: _resumed(nodes.latest(), begun),  # type: ignore[misc]
+                f"the start after kill {number} of rank {rank}",
+            )
+            ended = [trace for trace in nodes.traces() if trace.process in begun]
+            told.append(
+                Kill(
+                    rank=rank,
+                    saving=saving,
+                    asynchronous=asynchronous,
+                    last_step=max(_last_done(trace) for trace in ended),
+                    resumed_step=_step_of(nodes.latest()[0].of("resumed")[0]),
+                )
+            )
+        codes = tuple(nodes.wait())
+        traces = tuple(nodes.traces())
+    return Story(
+        kills=tuple(told),
+        traces=traces,
+        records=tuple(read_records(folder / "recovery")),
+        codes=codes,
+        faults=tuple(_faults(traces, before)),
+    )
+
+
+class _Moment:
+    """When to kill: a step is done, and perhaps the save after it has begun."""
+
+    def __init__(self, nodes: Nodes, step: int, in_save: bool) -> None:
+        self._nodes = nodes
+        self._step = step
+        self._in_save = in_save
+
+    def came(self) -> bool:
+        what = "saves" if self._in_save else "done"
+        return any(line["step"] >= self._step for trace in self._nodes.latest() for line in trace.of(what))
+
+
+def _partial(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "checkpoints").glob(".saving-*")}
+
+
+def _faults(traces: Sequence[Trace], before: Sequence[Trace]) -> list[str]:
+    """Whatever differs from the uninterrupted training."""
+    right = {(trace.rank, line["step"]): line for trace in before for line in trace.of("done")}
+    faults = []
+    for trace in traces:
+        for line in trace.of("resumed"):
+            step = line["step"]
+            if line["newest"] != step and trace.rank == 0:
+                faults.append(f"resumed at {step}, and the newest complete checkpoint was {line['newest']}")
+            if line["not_restored"]:
+                faults.append(f"rank {trace.rank} at {step}: did not restore {line['not_restored']}")
+            if step is not None and line["digest"] != right[trace.rank, step]["digest"]:
+                faults.append(f"rank {trace.rank} loaded other weights than those of step {step}")
+        for line in trace.of("done"):
+            for what in ("samples", "digest"):
+                if line[what] != right[trace.rank, line["step"]][what]:
+                    faults.append(f"rank {trace.rank} step {line['step']}: other {what}")
+        steps = [line["step"] for line in trace.of("done")]
+        if steps and steps != list(range(steps[0], steps[0] + len(steps))):
+            faults.append(f"rank {trace.rank} left out or repeated steps: {steps}")
+    done = {(trace.rank, line["step"]) for trace in traces for line in trace.of("done")}
+    faults.extend(f"rank {rank} never did step {step}" for rank, step in sorted(right.keys() - done))
+    return faults
+
+
+def _resumed(traces: Sequence[Trace], before: set[int]) -> bool:
+    return len(traces) == 4 and all(trace.process not in before and trace.of("resumed") for trace in traces)
+
+
+def _step_of(line: dict[str, Any]) -> int:
+    return -1 if line["step"] is None else int(line["step"])
+
+
+def _last_done(trace: Trace) -> int:
+    done = trace.of("done")
+    return done[-1]["step"] if done else -1
