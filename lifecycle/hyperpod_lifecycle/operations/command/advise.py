@@ -1,0 +1,111 @@
+"""`hyperpod-nodes advise`: reboot, replace, or leave alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from hyperpod_lifecycle.operations.advice import Advice, advise
+from hyperpod_lifecycle.operations.clusters import Node
+from hyperpod_lifecycle.operations.command.list_nodes import is_faulty
+from hyperpod_lifecycle.operations.command.output import health_line, write
+from hyperpod_lifecycle.operations.command.site import Site, site_of
+from hyperpod_lifecycle.operations.errors import OperationError
+from hyperpod_lifecycle.operations.node_health import HealthView, SeenFault
+from hyperpod_lifecycle.operations.node_logs import detected_faults
+from hyperpod_lifecycle.operations.node_names import named
+from hyperpod_model.command_line.parser import UsageError
+
+_AUTOMATIC = (
+    "HyperPod repairs nodes of this cluster by itself (NodeRecovery Automatic): look whether it is at it "
+    "already"
+)
+
+
+def run(options: Namespace) -> int:
+    """Advise.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        OperationError: If AWS refuses.
+        UsageError: If neither a cluster nor a fault is named.
+    """
+    if options.faults:
+        if options.cluster is not None:
+            raise UsageError("--xid and --fault ask nobody: leave the cluster and its nodes out")
+        return _told(options)
+    if options.cluster is None:
+        raise UsageError("name a cluster, or a fault with --xid or --fault")
+    return _asked(options)
+
+
+def _told(options: Namespace) -> int:
+    faults = [SeenFault(message=text, source="you") for text in options.faults]
+    advice = advise(faults, rebooted=options.rebooted)
+    write(options, text="".join(f"{line}\n" for line in _lines(advice)), data=dataclasses.asdict(advice))
+    return 0
+
+
+def _asked(options: Namespace) -> int:
+    site = site_of(options)
+    health = site.health(options)
+    nodes = (
+        named(site.nodes, options.nodes, cluster=site.cluster)
+        if options.nodes
+        else [node for node in site.nodes if is_faulty(node, health)]
+    )
+    notes = [line for line in [health_line(health)] if line is not None]
+    advised = [(node, _of_node(site, node, health, options, notes)) for node in nodes]
+    if site.cluster.replaces_nodes and any(advice.repair in ("replace", "reboot") for _, advice in advised):
+        notes.append(_AUTOMATIC)
+    if not advised:
+        unseen = (
+            "" if health.unreachable is None else " that can be seen from here; name nodes to look at logs"
+        )
+        notes.append(f"no node of {site.cluster.name} has a fault{unseen}")
+    write(
+        options,
+        text="".join(f"{line}\n" for line in _report(site, advised, notes)),
+        data={
+            "cluster": site.cluster.name,
+            "nodes": [
+                {"name": node.name, "id": node.id, "status": node.status, **dataclasses.asdict(advice)}
+                for node, advice in advised
+            ],
+            "notes": list(dict.fromkeys(notes)),
+        },
+    )
+    return 0
+
+
+def _of_node(site: Site, node: Node, health: HealthView, options: Namespace, notes: list[str]) -> Advice:
+    faults: list[SeenFault] = []
+    try:
+        faults += detected_faults(site.aws, site.cluster, node)
+    except OperationError as error:
+        notes.append(f"the logs of {node.name} are not known: {error}")
+    if node.status == "Failure":
+        faults.append(SeenFault(message=f"{node.status}: {node.message}", source="HyperPod's API"))
+    return advise(faults, health=health.nodes.get(node.id), rebooted=options.rebooted)
+
+
+def _report(site: Site, advised: Sequence[tuple[Node, Advice]], notes: Sequence[str]) -> Iterator[str]:
+    for node, advice in advised:
+        first, *rest = _lines(advice)
+        yield f"{node.name} ({node.id}), {node.status}: {first}"
+        yield from rest
+        if advice.repair in ("replace", "reboot"):
+            where = f"--region {site.cluster.region}"
+            yield f"  hyperpod-nodes {advice.repair} {site.cluster.name} {node.id} {where}"
+    yield from dict.fromkeys(notes)
+
+
+def _lines(advice: Advice) -> Iterator[str]:
+    yield advice.words
+    for (source, fault), told in groupby(advice.evidence, key=lambda one: (one.source, one.fault)):
+        yield f"  {source}: {fault}"
+        yield from (f"    {one.why}" for one in told)

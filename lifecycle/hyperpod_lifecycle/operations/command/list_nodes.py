@@ -1,0 +1,135 @@
+"""`hyperpod-nodes list`: clusters, or the nodes of one."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import Namespace
+from collections.abc import Sequence
+
+from hyperpod_lifecycle.operations.clusters import HyperPod, Node
+from hyperpod_lifecycle.operations.command.output import (
+    cluster_data,
+    cluster_line,
+    drawn,
+    health_line,
+    node_data,
+    node_table,
+    table,
+    write,
+)
+from hyperpod_lifecycle.operations.command.site import Site, aws_of, site_of
+from hyperpod_lifecycle.operations.errors import OperationError
+from hyperpod_lifecycle.operations.node_health import HealthView
+from hyperpod_model.catalog.labels import NODE_HEALTH_STATUS
+
+
+def run(options: Namespace) -> int:
+    """List.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        OperationError: If AWS refuses.
+    """
+    if options.cluster is None:
+        return _clusters(options)
+    site = site_of(options)
+    health = site.health(options)
+    nodes = selected(site, health, options)
+    write(
+        options,
+        text=drawn(*parts_of(site, nodes, health)),
+        data={
+            "cluster": cluster_data(site.cluster),
+            "health": {"source": health.source, "unreachable": health.unreachable},
+            "nodes": [
+                {
+                    **node_data(node),
+                    "health": None
+                    if (known := health.nodes.get(node.id)) is None
+                    else dataclasses.asdict(known),
+                }
+                for node in nodes
+            ],
+        },
+    )
+    return 0
+
+
+def selected(site: Site, health: HealthView, options: Namespace) -> list[Node]:
+    """Return the nodes that a user wants to see.
+
+    Raises:
+        OperationError: If there is no such group.
+    """
+    unknown = [name for name in options.group if site.cluster.group(name) is None]
+    if unknown:
+        known = ", ".join(group.name for group in site.cluster.groups)
+        raise OperationError(
+            "unsuitable", f"cluster {site.cluster.name} has no group {', '.join(unknown)}; it has {known}"
+        )
+    return [
+        node
+        for node in site.nodes
+        if (not options.group or node.group in options.group)
+        and (not options.faulty or is_faulty(node, health))
+    ]
+
+
+def is_faulty(node: Node, health: HealthView) -> bool:
+    """Tell whether a node does not run, or something is wrong with it."""
+    known = health.nodes.get(node.id)
+    if node.status != "Running" or known is None:
+        return node.status != "Running"
+    labelled = known.state in (NODE_HEALTH_STATUS.values or ())
+    bad = known.state != "Schedulable" if labelled else _is_bad(known.state)
+    return bad or bool(known.faults) or known.deep_checks == "Failed" or known.under_repair is not None
+
+
+def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[object]:
+    """Return what to draw of a cluster."""
+    parts: list[object] = [cluster_line(site.cluster, site.nodes)]
+    parts += [
+        f"group {group.name}: {group.current} of {group.target} nodes"
+        for group in site.cluster.groups
+        if group.current != group.target
+    ]
+    unknown = health_line(health)
+    parts += [] if unknown is None else [unknown]
+    parts.append(node_table(site.cluster, nodes, health) if nodes else "no such node")
+    return parts
+
+
+def _is_bad(state: str) -> bool:
+    """Tell whether a state of Slurm, or of a node without HyperPod's label, is none to run jobs in."""
+    return any(word in state for word in ("DOWN", "FAIL", "DRAIN", "NOT_RESPONDING", "NotReady", "*"))
+
+
+def _clusters(options: Namespace) -> int:
+    aws = aws_of(options)
+    rows = sorted(HyperPod(aws).summaries(), key=lambda row: str(row["ClusterName"]))
+    found = [
+        {
+            "name": row["ClusterName"],
+            "arn": row["ClusterArn"],
+            "status": row["ClusterStatus"],
+            "created": row["CreationTime"],
+        }
+        for row in rows
+    ]
+    text = (
+        drawn(
+            table(
+                ["cluster", "status", "created (UTC)", "ARN"],
+                (
+                    [row["name"], row["status"], f"{row['created']:%Y-%m-%d %H:%M}", row["arn"]]
+                    for row in found
+                ),
+            )
+        )
+        if found
+        else f"no clusters in {aws.region}; are they in another --region or --profile?\n"
+    )
+    write(options, text=text, data={"region": aws.region, "clusters": found})
+    return 0
