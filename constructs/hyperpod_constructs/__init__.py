@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.checkpoint_signing_key import CheckpointSigningKey
     from hyperpod_constructs.cluster_endpoints import ClusterEndpoints
     from hyperpod_constructs.cluster_network import ClusterNetwork
+    from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
     from hyperpod_constructs.dependency_chart import DependencyChart
     from hyperpod_constructs.efa_security_group import EfaSecurityGroup
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
     from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
     from hyperpod_constructs.lustre_mount import LustreMount
+    from hyperpod_constructs.notice_topic import NoticeTopic
     from hyperpod_constructs.openzfs_mount import OpenZfsMount
     from hyperpod_constructs.orchestrator import Orchestrator
     from hyperpod_constructs.resilience_policy import ResiliencePolicy
@@ -56,6 +58,7 @@ _MODULES = {
     "CheckpointSigningKey": "checkpoint_signing_key",
     "ClusterEndpoints": "cluster_endpoints",
     "ClusterNetwork": "cluster_network",
+    "ClusterObservability": "cluster_observability",
     "DataRepositoryAssociation": "data_repository_association",
     "DependencyChart": "dependency_chart",
     "Deployment": "software_updates",
@@ -72,6 +75,7 @@ _MODULES = {
     "LifecycleScripts": "lifecycle_scripts",
     "LustreFileSystem": "lustre_file_system",
     "LustreMount": "lustre_mount",
+    "NoticeTopic": "notice_topic",
     "OpenZfsMount": "openzfs_mount",
     "Orchestrator": "orchestrator",
     "ResiliencePolicy": "resilience_policy",
@@ -96,6 +100,7 @@ __all__ = [
     "CheckpointSigningKey",
     "ClusterEndpoints",
     "ClusterNetwork",
+    "ClusterObservability",
     "DataRepositoryAssociation",
     "DependencyChart",
     "Deployment",
@@ -112,6 +117,7 @@ __all__ = [
     "LifecycleScripts",
     "LustreFileSystem",
     "LustreMount",
+    "NoticeTopic",
     "OpenZfsMount",
     "Orchestrator",
     "ResiliencePolicy",

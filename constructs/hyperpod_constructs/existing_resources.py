@@ -15,6 +15,7 @@ from constructs import Construct, IConstruct
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
     from aws_cdk import aws_secretsmanager as secretsmanager
+    from aws_cdk import aws_sns as sns
 
 T = TypeVar("T", bound=IConstruct)
 
@@ -55,6 +56,12 @@ class ExistingResources:
     def bucket(self, name: str) -> s3.IBucket:
         """The bucket with a name."""
         return self._once("Bucket", name, lambda id: s3.Bucket.from_bucket_name(self._scope, id, name))
+
+    def topic(self, arn: str) -> sns.ITopic:
+        """The SNS topic with an ARN."""
+        from aws_cdk import aws_sns as sns
+
+        return self._once("Topic", arn, lambda id: sns.Topic.from_topic_arn(self._scope, id, arn))
 
     def alarm(self, name: str) -> cloudwatch.IAlarm:
         """The CloudWatch alarm with a name."""

@@ -93,10 +93,12 @@ class HyperPodClusterBase(Resource):
     Attributes:
         cluster_arn: ARN of the cluster.
         cluster_name: Name of the cluster.
+        node_provisioning_mode: ``Continuous``, or None where the request does not say or nobody knows.
     """
 
     cluster_arn: str
     cluster_name: str
+    node_provisioning_mode: str | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -256,6 +258,7 @@ class HyperPodCluster(HyperPodClusterBase):
         )
         self._refuse_namesakes(cluster_name)
         self.cluster_name = cluster_name
+        self.node_provisioning_mode = node_provisioning_mode
         self._groups = tuple(instance_groups)
         self._orchestrator = orchestrator
         self._restricted_groups = (

@@ -48,6 +48,7 @@ from hyperpod_model.faults import Fault, InvalidInputError
 
 if TYPE_CHECKING:
     from hyperpod_constructs.accounting_database import AccountingDatabase
+    from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
     from hyperpod_constructs.training_pod_role import TrainingPodRole
 
@@ -67,7 +68,7 @@ class HyperPodStack(Stack):
     Made are, each unless the specification names an existing one or does without: the network, the nodes'
     security group, the bucket of lifecycle scripts and their upload, the nodes' execution role, the FSx for
     Lustre file system, the checkpoint bucket, the key that signs checkpoints if asked for, and the cluster,
-    which is created after all of them and deleted before.
+    which is created after all of them and deleted before. Notices, alarms and a dashboard follow the cluster.
 
     The name of the CloudFormation stack derives from the cluster's name, so that another cluster never
     replaces this one. Termination protection is on: deleting the stack deletes every node.
@@ -134,6 +135,7 @@ class HyperPodStack(Stack):
             self.cluster.node.add_dependency(self.checkpoint_bucket)
         if self.control_plane is not None and self.control_plane.operators:
             self.control_plane.install_operators(after=self.cluster)
+        self.observability = self._observability()
         self._add_outputs()
 
     def _network(self) -> ClusterNetworkBase | None:
@@ -489,6 +491,35 @@ class HyperPodStack(Stack):
             unlisted_instance_types=spec.unlisted_instance_types,
         )
 
+    def _observability(self) -> ClusterObservability | None:
+        said = self.spec.observability
+        if said is None:
+            return None
+        from hyperpod_constructs.cluster_observability import ClusterObservability
+
+        observability = ClusterObservability(
+            self,
+            "Observability",
+            cluster=self.cluster,
+            emails=said.emails,
+            topic=None if said.topic_arn is None else self._existing.topic(said.topic_arn),
+            log_retention_days=said.log_retention_days,
+            health_events=said.health_events,
+            state_changes=said.state_changes,
+            cluster_events=said.cluster_events,
+            health_detections=said.health_detections,
+            deep_health_failures=said.deep_health_failures,
+            lifecycle_failures=said.lifecycle_failures,
+            failing_slots=said.failing_slots,
+            crash_loops=said.crash_loops,
+            dashboard=said.dashboard,
+        )
+        # On Slurm jobs have no other identity than the nodes'; on EKS pods have their own.
+        jobs = self.execution_role if self._on_slurm else self.training_pod_role
+        if said.crash_loops and jobs is not None:
+            observability.grant_notify(jobs)
+        return observability
+
     def _orchestrator(self) -> Orchestrator:
         if self.control_plane is not None:
             return Orchestrator.eks(self.control_plane, script_hook=self.spec.script_hook)
@@ -565,6 +596,11 @@ class HyperPodStack(Stack):
             values["CheckpointSigningKeyArn"] = (
                 self.checkpoint_signing_key.key.key_arn,
                 "HMAC key of checkpoints, as jobs name it: KmsKey(ARN)",
+            )
+        if self.observability is not None:
+            values["NoticeTopicArn"] = (
+                self.observability.topic.topic_arn,
+                "Topic of all notices, for further subscriptions and for jobs: sns_notice(ARN)",
             )
         if self.lifecycle_scripts is not None:
             values["LifecycleScriptsUri"] = (

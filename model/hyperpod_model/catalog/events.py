@@ -37,6 +37,9 @@ NODE_HEALTH = _event_type("node_health")
 CLUSTER_EVENT = _event_type("cluster_event")
 EVENT_TYPES = (CLUSTER_STATE_CHANGE, NODE_HEALTH, CLUSTER_EVENT)
 
+UNHEALTHY: str = _TABLE["unhealthy"]
+"""``HealthSummary.HealthStatus`` of a node with a fault; events of nodes that recover have another."""
+
 EVENT_LEVELS = tuple(_TABLE["event_levels"])
 EVENT_RESOURCE_TYPES = tuple(_TABLE["event_resource_types"])
 CLUSTER_STATUSES = tuple(_TABLE["cluster_statuses"])

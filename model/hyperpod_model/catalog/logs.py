@@ -26,6 +26,12 @@ METRIC_NAMESPACE: str = _TABLE["metric_namespace"]
 HEALTH_EVENT_FILTER: str = _TABLE["health_event_filter"]
 """CloudWatch Logs filter pattern for a detection of the health monitoring agent."""
 
+DEEP_HEALTH_FAILURE_FILTER: str = _TABLE["deep_health_failure_filter"]
+"""CloudWatch Logs filter pattern for a node that failed its deep health checks."""
+
+RETENTION_DAYS: tuple[int, ...] = tuple(_TABLE["retention_days"])
+"""Days for which CloudWatch Logs can keep a log group. Source: API reference, PutRetentionPolicy."""
+
 HEALTH_EVENT_DETAILS_KEY: str = _TABLE["health_event_details_key"]
 """Key of the details in a detection, with its colon and blank: ``$.details.reason`` never matches."""
 

@@ -55,6 +55,12 @@ KMS_KEY_ID = _rule("kms_key_id")
 KMS_KEY_ARN = _rule("kms_key_arn")
 """ARN of a key, not of an alias. ``KMS_KEY_ID`` is what the SageMaker API takes."""
 
+TOPIC_ARN = _rule("topic_arn")
+"""Of a standard topic: events and alarms cannot be sent to FIFO topics with e-mail subscriptions."""
+
+EMAIL_ADDRESS = _rule("email_address")
+"""Looser than any standard. Amazon SNS mails the address and sends nothing else until somebody confirms it."""
+
 IMAGE_ID = _rule("image_id")
 SECURITY_GROUP_ID = _rule("security_group_id")
 """EC2's own form. The SageMaker API checks less and lets EC2 refuse the rest."""

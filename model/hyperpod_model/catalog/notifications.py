@@ -22,3 +22,19 @@ ADMITTED_BY_DEFAULT_POLICY: frozenset[str] = frozenset(_TABLE["admitted_by_defau
 
 DEFAULT_EVENT_BUS: str = _TABLE["default_event_bus"]
 """The only bus that gets events of AWS services."""
+
+TOPIC_ENCRYPTION_CONTEXT: str = _TABLE["topic_encryption_context"]
+"""Condition key with the ARN of the topic for which SNS uses a KMS key."""
+
+WITHOUT_SOURCE_CONDITIONS: frozenset[str] = frozenset(_TABLE["without_source_conditions"]["services"])
+"""Services that tell neither topics nor their keys on whose behalf they come."""
+
+SOURCE_CONDITIONS: frozenset[str] = frozenset(_TABLE["without_source_conditions"]["keys"])
+"""Condition keys that these services leave out, so that a policy which asks for them admits nobody."""
+
+EVENT_LOG_PREFIX: str = _TABLE["event_log"]["prefix"]
+"""How the names of log groups begin that an EventBridge rule writes to."""
+
+EVENT_LOG_SERVICES: tuple[str, ...] = tuple(_TABLE["event_log"]["services"])
+EVENT_LOG_ACTIONS: tuple[str, ...] = tuple(_TABLE["event_log"]["actions"])
+"""What a resource policy of CloudWatch Logs must allow these services on such a log group."""

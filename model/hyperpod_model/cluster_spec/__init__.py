@@ -18,6 +18,7 @@ from hyperpod_model.cluster_spec.kubernetes_taint import KubernetesTaintSpec
 from hyperpod_model.cluster_spec.lifecycle_scripts import GroupLifecycleScriptsSpec, LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.loading import LoadedCluster, load_cluster
 from hyperpod_model.cluster_spec.network import NetworkSpec
+from hyperpod_model.cluster_spec.observability import ObservabilitySpec
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
 from hyperpod_model.cluster_spec.restricted_instance_group import (
     RestrictedEnvironmentSpec,
@@ -56,6 +57,7 @@ __all__ = [
     "LoadedCluster",
     "LustreMountSpec",
     "NetworkSpec",
+    "ObservabilitySpec",
     "OpenZfsMountSpec",
     "ResilienceSpec",
     "RestrictedEnvironmentSpec",

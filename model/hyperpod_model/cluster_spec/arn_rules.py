@@ -19,7 +19,7 @@ _KEY_FIELDS = ("root_volume_kms_key_arn", "secondary_volume_kms_key_arn")
 
 
 def check_arns(spec: ClusterSpec) -> list[Fault]:
-    """Check the ARNs of roles and keys, with paths from the top.
+    """Check the ARNs of roles, keys and topics, with paths from the top.
 
     Args:
         spec: The specification; any of its values may be ``UNKNOWN``.
@@ -41,7 +41,18 @@ def check_arns(spec: ClusterSpec) -> list[Fault]:
                     f"must be {names.KMS_KEY_ARN.in_words}, got {arn!r}; `aws kms describe-key` says it",
                 )
             )
+    for path, arn in _topics(spec):
+        if names.TOPIC_ARN.matches(arn):
+            faults += _check_topic_region(spec, path, arn)
+        else:
+            faults.append(Fault(path, f"must be {names.TOPIC_ARN.in_words}, got {arn!r}"))
     return faults + _check_accounts(_execution_roles(spec))
+
+
+def _topics(spec: ClusterSpec) -> Iterator[tuple[FaultPath, str]]:
+    said = spec.observability
+    if said is not None and known(said) and said.topic_arn is not None and known(said.topic_arn):
+        yield ("observability", "topic_arn"), said.topic_arn
 
 
 def _listed_roles(spec: ClusterSpec) -> Iterator[tuple[FaultPath, str]]:
@@ -115,6 +126,19 @@ def _check_region(spec: ClusterSpec, path: FaultPath, arn: str) -> list[Fault]:
             path,
             f"is of region {region!r}, the cluster is in {spec.region!r}; use a key of the same region, or "
             "the replica there of a multi-Region key",
+        )
+    ]
+
+
+def _check_topic_region(spec: ClusterSpec, path: FaultPath, arn: str) -> list[Fault]:
+    region = arn.split(":")[_REGION]
+    if not isinstance(spec.region, str) or region == spec.region:
+        return []
+    return [
+        Fault(
+            path,
+            f"is of region {region!r}, the cluster is in {spec.region!r}; rules and alarms publish in their "
+            "own region only",
         )
     ]
 

@@ -20,6 +20,7 @@ from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 from hyperpod_model.cluster_spec.lifecycle_hooks import Hook, entry_point_of, hook_of
 from hyperpod_model.cluster_spec.lifecycle_scripts import LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.network import NetworkSpec
+from hyperpod_model.cluster_spec.observability import ObservabilitySpec, observability_steps_due
 from hyperpod_model.cluster_spec.request import request_of
 from hyperpod_model.cluster_spec.request_schema import schema_of
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
@@ -184,6 +185,13 @@ class ClusterSpec(SpecModel):
         default=None,
         description="Autoscaling of nodes with Karpenter. EKS only. By default nothing is sent.",
     )
+    observability: ObservabilitySpec | None = Field(
+        default=ObservabilitySpec(),
+        description=(
+            "Who hears of failing nodes, alarms and changes of state; null for nobody. By default a topic "
+            "is made with rules and alarms that publish to it; who reads it has no default, see emails."
+        ),
+    )
     administrator_role_arns: Items[str] = Field(
         default=(),
         description=(
@@ -236,9 +244,14 @@ class ClusterSpec(SpecModel):
     def steps_due(self) -> tuple[str, ...]:
         """What the user has to do next, or should know.
 
-        That is where deep health checks do not run throughout, and where checkpoints are tiered.
+        That is where deep health checks do not run throughout, where checkpoints are tiered, and until
+        somebody hears of failures.
         """
-        return (*steps_due(self), *tiered_steps_due(self.tiered_checkpointing))
+        return (
+            *steps_due(self),
+            *tiered_steps_due(self.tiered_checkpointing),
+            *observability_steps_due(self.observability),
+        )
 
     def deep_health_checks_of(self, group: InstanceGroupSpec) -> tuple[str, ...]:
         """Deep health checks that the nodes of a group pass: its own, else what resilience asks for.

@@ -17,6 +17,7 @@ from hyperpod_model.cluster_spec.data_repository_rules import check_data_reposit
 from hyperpod_model.cluster_spec.eks_rules import check_eks
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
 from hyperpod_model.cluster_spec.network_rules import check_network
+from hyperpod_model.cluster_spec.observability import check_observability
 from hyperpod_model.cluster_spec.request import request_of, spec_path
 from hyperpod_model.cluster_spec.scripted_slurm import check_scripted_slurm
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
@@ -62,6 +63,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_volumes(spec),
         *_check_file_system(spec),
         *check_data_repository_of(spec, deployment_type=LUSTRE_DEPLOYMENT_TYPE),
+        *check_observability(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),
         *_check_tags(spec),
