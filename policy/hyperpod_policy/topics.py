@@ -11,15 +11,17 @@ from hyperpod_model.catalog.notifications import (
     KEY_ACTIONS,
     MANAGED_KEY,
     PUBLISH_ACTION,
+    SOURCE_CONDITIONS,
+    WITHOUT_SOURCE_CONDITIONS,
 )
 from hyperpod_model.faults import FaultPath
-from hyperpod_policy.iam.conditions import holds
+from hyperpod_policy.iam.conditions import ABSENT, holds
 from hyperpod_policy.iam.evaluation import Request, refused
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.keys import KEY_POLICY, key_named
 from hyperpod_policy.privileges import covers
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Pseudo, Text, Unresolved, elements, same
+from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved, concatenated, elements, same
 
 TOPIC: Final = "AWS::SNS::Topic"
 
@@ -57,16 +59,19 @@ def topic_named(template: Template, value: Any) -> Resource | None:
     return next((topic for topic in template.of_type(TOPIC) if topic.get("TopicName") == name), None)
 
 
-def obstacles(template: Template, topic: Resource, service: str, *, source: Any = None) -> list[Obstacle]:
+def obstacles(
+    template: Template, topic: Resource, service: str, *, source: Sequence[Any] = ()
+) -> list[Obstacle]:
     """Return what keeps messages of a service from reaching somebody through a topic.
 
     Args:
         template: Template under review.
         topic: A topic of the template.
         service: Service principal that publishes, such as ``events.amazonaws.com``.
-        source: ARN on whose behalf it publishes. By default whatever a policy asks for.
+        source: ARN on whose behalf it publishes, in each way that it can be written. By default whatever a
+            policy asks for.
     """
-    context = _context(source)
+    context = _context(topic, source)
     return [
         *_policy(template, topic, service, context),
         *_encryption(template, topic, service, context),
@@ -74,14 +79,45 @@ def obstacles(template: Template, topic: Resource, service: str, *, source: Any 
     ]
 
 
-def _context(source: Any) -> dict[str, Any]:
-    account = Pseudo("AWS::AccountId")
+def source_of(resource: Resource) -> list[Any]:
+    """Return the ARN of an alarm or an event rule that publishes, in each way that it can be written.
+
+    Args:
+        resource: An alarm, or a rule of the default event bus.
+    """
+    kind, separator, name = _ARN_PARTS[resource.type]
+    region, account = resource.document.region, resource.document.account
+    written = concatenated(
+        (
+            "arn:",
+            Pseudo("AWS::Partition"),
+            f":{kind}:",
+            Pseudo("AWS::Region") if region is None else region,
+            ":",
+            Pseudo("AWS::AccountId") if account is None else account,
+            separator,
+            resource.get(name, default=Reference(resource.key, "Ref")),
+        )
+    )
+    return [Reference(resource.key, "Arn"), written]
+
+
+_ARN_PARTS: Final = {
+    "AWS::CloudWatch::Alarm": ("cloudwatch", ":alarm:", "AlarmName"),
+    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ":alarm:", "AlarmName"),
+    "AWS::Events::Rule": ("events", ":rule/", "Name"),
+}
+
+
+def _context(topic: Resource, source: Sequence[Any]) -> dict[str, Any]:
+    known = topic.document.account
+    account = Pseudo("AWS::AccountId") if known is None else known
     found: dict[str, Any] = {
         "aws:sourceaccount": account,
         "aws:sourceowner": account,
         "aws:securetransport": "true",
     }
-    return found if source is None else {**found, "aws:sourcearn": source}
+    return {**found, "aws:sourcearn": list(source)} if source else found
 
 
 def _policy(
@@ -111,6 +147,9 @@ def _policy(
             f"does not let {service} {PUBLISH_ACTION} to {topic.logical_id}",
             certain=allowed is False and not unclear,
         )
+    elif _asks_in_vain(statements, service, PUBLISH_ACTION, context):
+        words = f"lets {service} {PUBLISH_ACTION} to {topic.logical_id} on a condition that AWS says it never meets"
+        yield Obstacle(holders[0], (_DOCUMENT,), words, certain=False)
     elif refused(statements, Request(PUBLISH_ACTION, topic.ref, context=context)):
         yield Obstacle(
             holders[0], (_DOCUMENT,), f"denies {PUBLISH_ACTION} to {topic.logical_id} to {service} as well"
@@ -141,6 +180,11 @@ def _encryption(
         certain = len(statements) == len(found) and any(answers[action] is False for action in missing)
         words = f"does not let {service} {' and '.join(missing)}, so nothing reaches topic {topic.logical_id}"
         yield Obstacle(key, (KEY_POLICY,), words, certain=certain)
+    elif any(_asks_in_vain(statements, service, action, context) for action in KEY_ACTIONS):
+        words = (
+            f"lets {service} use it for topic {topic.logical_id} on a condition that AWS says it never meets"
+        )
+        yield Obstacle(key, (KEY_POLICY,), words, certain=False)
 
 
 def _subscriptions(template: Template, topic: Resource) -> Iterator[Obstacle]:
@@ -169,6 +213,16 @@ def _allowed(
             kept = holds(statement.conditions, context, free=True)
             answers.add(False if kept is False else (True if means and kept else None))
     return True if True in answers else (None if None in answers else False)
+
+
+def _asks_in_vain(
+    statements: Sequence[Statement], service: str, action: str, context: Mapping[str, Any]
+) -> bool:
+    """Whether a service is let in only by conditions on what it does not tell."""
+    if service not in WITHOUT_SOURCE_CONDITIONS:
+        return False
+    untold = {key.lower(): ABSENT for key in SOURCE_CONDITIONS}
+    return _allowed(statements, service, action, {**context, **untold}) is False
 
 
 def _means(statement: Statement, service: str) -> bool | None:

@@ -491,26 +491,26 @@ def _watch() -> dict[str, Any]:
     """Return what tells people: events, an alarm and a budget, through an encrypted topic."""
     services = ["events.amazonaws.com", "cloudwatch.amazonaws.com", "budgets.amazonaws.com"]
 
-    def allow(*actions: str) -> dict[str, Any]:
-        return {
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Principal": {"Service": list(services)},
-                    "Action": list(actions),
-                    "Resource": "*",
-                    "Condition": {"StringEquals": {"aws:SourceAccount": ref("AWS::AccountId")}},
-                }
-            ]
+    def allow(*actions: str, **more: Any) -> dict[str, Any]:
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"Service": list(services)},
+            "Action": list(actions),
+            "Resource": "*",
+            **more,
         }
+        return {"Statement": [statement]}
 
     topic = ref("Topic")
+    # EventBridge meets no condition on its source.
+    own_topics = {"Fn::Sub": "arn:${AWS::Partition}:sns:${AWS::Region}:${AWS::AccountId}:*"}
+    of_own_topics = {"ArnLike": {"kms:EncryptionContext:aws:sns:topicArn": own_topics}}
     return {
         "TopicKey": {
             "Type": "AWS::KMS::Key",
             "Properties": {
                 "EnableKeyRotation": True,
-                "KeyPolicy": allow("kms:Decrypt", "kms:GenerateDataKey*"),
+                "KeyPolicy": allow("kms:Decrypt", "kms:GenerateDataKey*", Condition=of_own_topics),
             },
         },
         "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"KmsMasterKeyId": ref("TopicKey")}},

@@ -88,9 +88,28 @@ def _denial_of_plain_text(resources: dict[str, Any]) -> None:
     )
 
 
-def _everybody(resources: dict[str, Any]) -> None:
+def _for_the_account(resources: dict[str, Any]) -> None:
+    of_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    _statement(resources, "TopicPolicy", "PolicyDocument")["Condition"] = of_account
+
+
+def _key_for_the_account(resources: dict[str, Any]) -> None:
+    of_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    _statement(resources, "TopicKey", "KeyPolicy")["Condition"] = of_account
+
+
+def _everybody_of_the_account(resources: dict[str, Any]) -> None:
+    _for_the_account(resources)
     statement = _statement(resources, "TopicPolicy", "PolicyDocument")
     statement.update(Principal={"AWS": "*"}, Action="sns:*")
+
+
+FOR_THE_ACCOUNT: dict[str, Change] = {
+    "topic": _for_the_account,
+    "key": _key_for_the_account,
+    "everybody-of-the-account": _everybody_of_the_account,
+}
+"""Policies that ask on whose behalf a service comes, which EventBridge alone does not tell."""
 
 
 BENIGN: dict[str, Change] = {
@@ -99,7 +118,6 @@ BENIGN: dict[str, Change] = {
     "aliased-key": _aliased_key,
     "inline-policy": _policy_in_line,
     "denial-of-plain-text": _denial_of_plain_text,
-    "everybody-of-the-account": _everybody,
 }
 """Other ways of the same safety."""
 
@@ -136,3 +154,9 @@ def benign(request: pytest.FixtureRequest) -> Change:
 def unclear(request: pytest.FixtureRequest) -> Change:
     """A way in which only deployment can tell whether the topic carries messages."""
     return UNCLEAR[request.param]
+
+
+@pytest.fixture(params=list(FOR_THE_ACCOUNT))
+def for_the_account(request: pytest.FixtureRequest) -> Change:
+    """A policy that asks on whose behalf a service comes."""
+    return FOR_THE_ACCOUNT[request.param]

@@ -28,7 +28,7 @@ def test_a_silent_alarm_fails(judge, template, kind, change, words):
     template["Resources"]["Alarm"]["Type"] = kind
     _alarm(template).update(change)
     (finding,) = judge(ID, template).failures
-    assert (finding.logical_id, finding.severity) == ("Alarm", "advice")
+    assert (finding.logical_id, finding.severity) == ("Alarm", "warning")
     assert words in finding.message
 
 
@@ -118,3 +118,29 @@ def test_templates_without_alarm_or_cluster_have_no_verdicts(judge, template):
     template["Resources"]["Alarm"] = alarm
     del template["Resources"]["Cluster"]
     assert judge(ID, template).verdicts == ()
+
+
+def test_a_condition_on_the_source_admits_the_account(judge, template, for_the_account):
+    for_the_account(template["Resources"])
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+OWN_ALARMS = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "outcome"),
+    [
+        ({"Fn::Sub": f"{OWN_ALARMS}*"}, "pass"),
+        ({"Fn::Sub": f"{OWN_ALARMS}training-*"}, "pass"),
+        ({"Fn::GetAtt": ["Alarm", "Arn"]}, "pass"),
+        ({"Fn::Sub": f"{OWN_ALARMS}serving-*"}, "fail"),
+        ("arn:aws:cloudwatch:us-west-2:111122223333:metric-stream/*", "fail"),
+    ],
+    ids=str,
+)
+def test_a_policy_for_some_alarms_admits_these(judge, template, pattern, outcome):
+    template["Resources"]["Alarm"]["Properties"]["AlarmName"] = "training-faults"
+    (statement,) = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statement["Condition"] = {"ArnLike": {"aws:SourceArn": pattern}}
+    assert judge(ID, template).outcome(ID) == outcome

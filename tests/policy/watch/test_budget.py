@@ -22,7 +22,7 @@ def test_a_budget_that_tells_somebody_complies(judge, template):
 def test_no_budget_fails_at_the_cluster(judge, template):
     del template["Resources"]["Budget"]
     (finding,) = judge(ID, template).failures
-    assert (finding.logical_id, finding.severity) == ("Cluster", "advice")
+    assert (finding.logical_id, finding.severity) == ("Cluster", "warning")
     assert "this template has no budget" in finding.message
 
 
@@ -98,3 +98,8 @@ def test_both_branches_are_judged(judge, template):
 def test_a_template_without_cluster_has_no_verdicts(judge, template):
     del template["Resources"]["Cluster"]
     assert judge(ID, template).verdicts == ()
+
+
+def test_a_condition_on_the_source_admits_the_account(judge, template, for_the_account):
+    for_the_account(template["Resources"])
+    assert judge(ID, template).outcome(ID) == "pass"

@@ -17,7 +17,7 @@ def test_events_that_reach_somebody_comply(judge, template, eks_template):
 def test_a_cluster_whose_events_nobody_takes_fails(judge, template):
     del template["Resources"]["HealthRule"]
     (finding,) = judge(ID, template).failures
-    assert (finding.logical_id, finding.severity) == ("Cluster", "advice")
+    assert (finding.logical_id, finding.severity) == ("Cluster", "warning")
     assert "no event rule of this template takes the health events" in finding.message
 
 
@@ -85,12 +85,20 @@ def test_a_policy_of_another_topic_does_not_count(judge, template):
     assert "has no topic policy" in finding.message
 
 
-@pytest.mark.parametrize(("rule", "outcome"), [("HealthRule", "pass"), ("Other", "fail")])
-def test_a_policy_for_one_rule_admits_that_one(judge, template, rule, outcome):
+@pytest.mark.parametrize(("rule", "outcome"), [("HealthRule", "undetermined"), ("Other", "fail")])
+def test_a_policy_for_one_rule_admits_no_other(judge, template, rule, outcome):
     template["Resources"]["Other"] = {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "x"}}
     (statement,) = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     statement["Condition"] = {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": [rule, "Arn"]}}}
     assert judge(ID, template).outcome(ID) == outcome
+
+
+def test_a_condition_on_the_source_may_keep_eventbridge_out(judge, template, for_the_account):
+    """SNS developer guide, sns-key-management: not supported for EventBridge."""
+    for_the_account(template["Resources"])
+    report = judge(ID, template)
+    assert report.failures == ()
+    assert "on a condition that AWS says it never meets" in report.findings[0].message
 
 
 def test_other_ways_of_the_same_comply(judge, template, benign):

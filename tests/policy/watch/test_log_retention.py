@@ -22,7 +22,7 @@ def test_logs_that_are_kept_for_a_while_comply(judge, template, days):
 def test_logs_without_an_end_or_with_an_early_one_fail(judge, template, days, words):
     _group(template)["RetentionInDays"] = days
     (finding,) = judge(ID, template).failures
-    assert (finding.logical_id, finding.severity) == ("FlowLogGroup", "advice")
+    assert (finding.logical_id, finding.severity) == ("FlowLogGroup", "warning")
     assert f"{words}; expected: 30 days or more, with an end" in finding.message
 
 

@@ -29,7 +29,7 @@ def test_a_topic_with_a_key_complies(judge, template, key):
 def test_a_topic_without_a_key_fails(judge, template, key):
     _topic(template)["KmsMasterKeyId"] = key
     (finding,) = judge(ID, template).failures
-    assert (finding.logical_id, finding.severity) == ("Topic", "advice")
+    assert (finding.logical_id, finding.severity) == ("Topic", "warning")
     assert "is not set, so messages lie unencrypted; expected: a KMS key" in finding.message
 
 

@@ -9,8 +9,8 @@ from hyperpod_model.catalog.notifications import ALARMS_SERVICE
 from hyperpod_policy.clusters import clusters, groups
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.topics import obstacles, topic_named
-from hyperpod_policy.values import Reference, Unresolved, elements, resources_in, truth
+from hyperpod_policy.topics import obstacles, source_of, topic_named
+from hyperpod_policy.values import Unresolved, elements, resources_in, truth
 
 _ALARM: Final = "AWS::CloudWatch::Alarm"
 _COMPOSITE: Final = "AWS::CloudWatch::CompositeAlarm"
@@ -50,7 +50,7 @@ def _judge(template: Template, alarm: Resource) -> Iterator[Verdict]:
         topic = topic_named(template, action)
         if topic is None:
             return  # an action of another kind, or a topic of another stack: it has one
-        ways = obstacles(template, topic, ALARMS_SERVICE, source=Reference(alarm.key, "Arn"))
+        ways = obstacles(template, topic, ALARMS_SERVICE, source=source_of(alarm))
         if not ways:
             return
         for way in ways:
@@ -86,7 +86,7 @@ def _quoted(rule: str) -> Iterator[str]:
 RULE = Rule(
     id="AlarmActions",
     title="alarms tell somebody",
-    severity="advice",
+    severity="warning",
     why=(
         "An alarm without an action turns red on a page that nobody has open, and CloudWatch says nothing "
         "where the topic or its key does not admit it."

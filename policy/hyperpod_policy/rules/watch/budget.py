@@ -67,7 +67,7 @@ def _at(value: Any, member: str) -> Any:
 RULE = Rule(
     id="Budget",
     title="somebody hears when the account spends more than was meant",
-    severity="advice",
+    severity="warning",
     why=(
         "Accelerated nodes cost the same idle as busy. Whoever learns from the monthly bill that a job has "
         "hung, or that a group was never scaled down, has paid for weeks of it."

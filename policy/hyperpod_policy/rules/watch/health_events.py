@@ -10,7 +10,7 @@ from hyperpod_model.catalog.notifications import DEFAULT_EVENT_BUS, EVENTS_SERVI
 from hyperpod_policy.clusters import clusters
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.topics import obstacles, topic_named
+from hyperpod_policy.topics import obstacles, source_of, topic_named
 from hyperpod_policy.values import Reference, Text, Unresolved, elements, same
 from hyperpod_policy.written_json import written_json
 
@@ -104,7 +104,7 @@ def _judge(template: Template, rule: Resource, *, certain: bool | None) -> Itera
             found = f"sends them to {what}; whether that tells somebody cannot be seen"
             verdicts.append(undetermined(rule, "Targets", position, "Arn", found=found, allowed=_ALLOWED))
             continue
-        ways = obstacles(template, topic, EVENTS_SERVICE, source=Reference(rule.key, "Arn"))
+        ways = obstacles(template, topic, EVENTS_SERVICE, source=source_of(rule))
         for way in ways:
             answer = failed if way.certain else undetermined
             verdicts.append(answer(way.resource, *way.path, found=way.words, allowed=_ALLOWED))
@@ -122,7 +122,7 @@ def _judge(template: Template, rule: Resource, *, certain: bool | None) -> Itera
 RULE = Rule(
     id="HealthEvents",
     title="somebody hears when a node fails",
-    severity="advice",
+    severity="warning",
     why=(
         "HyperPod replaces a node by itself, but not capacity that is gone, nor a job that does not come "
         "back. EventBridge accepts a target that it may not publish to, and drops the events in silence."

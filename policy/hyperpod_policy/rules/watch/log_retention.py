@@ -41,7 +41,7 @@ def check(template: Template) -> Iterator[Verdict]:
 RULE = Rule(
     id="LogRetention",
     title="logs are kept for as long as somebody asks about them, and no longer",
-    severity="advice",
+    severity="warning",
     why=(
         "A log that expires within days is gone when a run of weeks is looked into. One without an end is "
         "paid for as long as the account lives, and keeps what should have been deleted."

@@ -33,7 +33,7 @@ def check(template: Template) -> Iterator[Verdict]:
 RULE = Rule(
     id="TopicEncryption",
     title="topics keep their messages encrypted",
-    severity="advice",
+    severity="warning",
     why=(
         "Messages about failing nodes, alarms and costs name the account, its clusters and what is wrong. "
         "SNS keeps a message until it is delivered, and for days where that fails."
