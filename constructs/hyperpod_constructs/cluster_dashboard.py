@@ -13,6 +13,9 @@ from constructs import Construct
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.log_alarm import LogAlarm
 from hyperpod_constructs.operator_commands import advise, list_nodes, node_logs
+from hyperpod_lifecycle.failure_line import FAILURE_WORDS
+from hyperpod_lifecycle.training.crash_loop import CRASH_LOOP_PATTERN
+from hyperpod_model.catalog.logs import DEEP_HEALTH_FAILURE_FILTER
 
 _WIDTH = 24
 _HALF = 12
@@ -85,11 +88,13 @@ class ClusterDashboard(Construct):
             self.dashboard.add_widgets(*graphs)
         self.dashboard.add_widgets(
             _lines("What the health agent detected", node_log_group, "HealthMonitoringAgentDetectionEvent"),
-            _lines("Nodes that failed deep health checks", node_log_group, "Encountered FaultyInstance"),
+            _lines(
+                "Nodes that failed deep health checks", node_log_group, DEEP_HEALTH_FAILURE_FILTER.strip('"')
+            ),
         )
         self.dashboard.add_widgets(
-            _lines("Lifecycle scripts that failed", node_log_group, "FAILED in step"),
-            _lines("Jobs that crash in a loop", node_log_group, "HYPERPOD_CRASH_LOOP"),
+            _lines("Lifecycle scripts that failed", node_log_group, FAILURE_WORDS),
+            _lines("Jobs that crash in a loop", node_log_group, CRASH_LOOP_PATTERN),
         )
 
     def _add_commands(self, name: str, region: str) -> None:

@@ -35,7 +35,8 @@ class NoticeTopic(Construct):
     or ``admit_budgets`` is called, for this account only: alarms and budgets by ``aws:SourceAccount`` and
     ``aws:SourceArn``. EventBridge tells neither to SNS, so that a policy which asked would drop its messages
     in silence; with the key it is held to topics of this account by SNS's encryption context. Publishing
-    without TLS is denied. Sources: SNS developer guide, sns-key-management; EventBridge user guide, SNS permissions.
+    without TLS is denied. Sources: SNS developer guide, sns-key-management; EventBridge user guide, SNS
+    permissions.
 
     The key goes with the stack, after KMS's waiting period: SNS keeps a message until it is delivered.
 

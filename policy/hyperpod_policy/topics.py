@@ -28,6 +28,7 @@ TOPIC: Final = "AWS::SNS::Topic"
 _KEY: Final = "KmsMasterKeyId"
 _POLICIES: Final = ("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy")
 _DOCUMENT: Final = "PolicyDocument"
+_IN_VAIN: Final = "on a condition that AWS says it never meets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _policy(
             certain=allowed is False and not unclear,
         )
     elif _asks_in_vain(statements, service, PUBLISH_ACTION, context):
-        words = f"lets {service} {PUBLISH_ACTION} to {topic.logical_id} on a condition that AWS says it never meets"
+        words = f"lets {service} {PUBLISH_ACTION} to {topic.logical_id} {_IN_VAIN}"
         yield Obstacle(holders[0], (_DOCUMENT,), words, certain=False)
     elif refused(statements, Request(PUBLISH_ACTION, topic.ref, context=context)):
         yield Obstacle(
@@ -181,9 +182,7 @@ def _encryption(
         words = f"does not let {service} {' and '.join(missing)}, so nothing reaches topic {topic.logical_id}"
         yield Obstacle(key, (KEY_POLICY,), words, certain=certain)
     elif any(_asks_in_vain(statements, service, action, context) for action in KEY_ACTIONS):
-        words = (
-            f"lets {service} use it for topic {topic.logical_id} on a condition that AWS says it never meets"
-        )
+        words = f"lets {service} use it for topic {topic.logical_id} {_IN_VAIN}"
         yield Obstacle(key, (KEY_POLICY,), words, certain=False)
 
 

@@ -59,7 +59,7 @@ TOPIC_ARN = _rule("topic_arn")
 """Of a standard topic: events and alarms cannot be sent to FIFO topics with e-mail subscriptions."""
 
 EMAIL_ADDRESS = _rule("email_address")
-"""Looser than any standard. Amazon SNS mails the address and sends nothing else until somebody confirms it."""
+"""Looser than any standard: Amazon SNS mails the address, and waits until somebody confirms it."""
 
 IMAGE_ID = _rule("image_id")
 SECURITY_GROUP_ID = _rule("security_group_id")
