@@ -1,0 +1,131 @@
+"""Whether the add-ons of an EKS cluster are new enough, or EKS has those that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_lifecycle.operations.errors import OperationError, code_of
+from hyperpod_lifecycle.preflight.findings import About, Finding
+from hyperpod_lifecycle.preflight.situation import Situation
+from hyperpod_model.catalog.add_ons import ADD_ONS, STATUS_WITHOUT_NODES, AddOn
+from hyperpod_model.checks.kubernetes import check_add_on_versions, newest_kubernetes_version
+
+ABOUT = About("add-on")
+
+_ACTIVE = "ACTIVE"
+
+
+def check_add_ons(situation: Situation) -> Iterator[Finding]:
+    """Check add-ons against the versions that HyperPod takes.
+
+    Args:
+        situation: The wanted cluster.
+
+    Raises:
+        OperationError: If AWS refuses.
+    """
+    if situation.wanted.orchestrator != "eks":
+        yield ABOUT.not_applicable("Slurm schedules the jobs")
+    elif situation.wanted.existing_eks_name is None:
+        yield from _made(situation)
+    else:
+        yield from _existing(situation, situation.wanted.existing_eks_name)
+
+
+def _made(situation: Situation) -> Iterator[Finding]:
+    eks = situation.wanted.spec.eks
+    kubernetes = newest_kubernetes_version() if eks.kubernetes_version is None else eks.kubernetes_version
+    for name in ADD_ONS:
+        try:
+            rows = situation.reads.all(
+                "eks", "DescribeAddonVersions", addonName=name, kubernetesVersion=kubernetes
+            )
+        except OperationError as error:
+            yield ABOUT.cannot_tell(name, error)
+            continue
+        versions = [version for row in rows for version in row.get("addonVersions", ())]
+        yield _offered(name, versions, kubernetes, eks.add_on_versions.get(name))
+
+
+def _offered(name: str, versions: list[Mapping[str, Any]], kubernetes: str, wanted: str | None) -> Finding:
+    names = [str(version["addonVersion"]) for version in versions]
+    if not names:
+        return ABOUT.problem(
+            name,
+            f"EKS has none for Kubernetes {kubernetes} in this region",
+            remedy="set another eks.kubernetes_version",
+        )
+    if wanted is not None and wanted not in names:
+        return ABOUT.problem(
+            name,
+            f"EKS has no version {wanted} for Kubernetes {kubernetes}",
+            remedy=f"set eks.add_on_versions to one of {', '.join(names)}, or leave it out",
+        )
+    version = _default(versions) if wanted is None else wanted
+    if version is None:
+        return ABOUT.cannot_tell(name, f"EKS names no default version for Kubernetes {kubernetes}")
+    said = "the default" if wanted is None else "wanted"
+    return _judged(
+        name,
+        version,
+        f"{version} is {said} for {kubernetes}",
+        "set a newer one: eks.add_on_versions",
+    )
+
+
+def _default(versions: list[Mapping[str, Any]]) -> str | None:
+    for version in versions:
+        if any(each.get("defaultVersion") for each in version.get("compatibilities", ())):
+            return str(version["addonVersion"])
+    return None
+
+
+def _existing(situation: Situation, eks: str) -> Iterator[Finding]:
+    try:
+        there = situation.reads.all("eks", "ListAddons", clusterName=eks)
+    except OperationError as error:
+        if code_of(error.__cause__) != "ResourceNotFoundException":
+            raise
+        yield ABOUT.cannot_tell(eks, "there is no such EKS cluster")
+        return
+    for name, add_on in ADD_ONS.items():
+        if name in there:
+            yield _installed(situation, eks, add_on, there)
+        elif add_on.minimum is not None:
+            yield ABOUT.cannot_tell(
+                name,
+                f"it is no add-on of {eks}; if it runs all the same, it must be {add_on.minimum} or later",
+            )
+
+
+def _installed(situation: Situation, eks: str, add_on: AddOn, there: list[str]) -> Finding:
+    name = add_on.name
+    try:
+        told = situation.reads.one("eks", "DescribeAddon", clusterName=eks, addonName=name)["addon"]
+    except OperationError as error:
+        return ABOUT.cannot_tell(name, error)
+    version, status = str(told["addonVersion"]), str(told["status"])
+    missing = [other for other in add_on.requires if other not in there]
+    if missing:
+        return ABOUT.problem(
+            name, f"it needs {' and '.join(missing)}, which {eks} lacks", remedy="install that first"
+        )
+    if status != _ACTIVE:
+        said = "; ".join(issue.get("message", "") for issue in told.get("health", {}).get("issues", ()))
+        why = f"it is {status}{f' ({said})' if said else ''}"
+        without_nodes = STATUS_WITHOUT_NODES.assuming(because="it only turns a problem into a question")
+        if add_on.needs_nodes and status == without_nodes:
+            return ABOUT.cannot_tell(name, f"{why}, as where there are no nodes for it yet")
+        return ABOUT.problem(
+            name, why, remedy=f"see 'aws eks describe-addon --cluster-name {eks} --addon-name {name}'"
+        )
+    return _judged(name, version, f"{version} is installed", "update it")
+
+
+def _judged(name: str, version: str, said: str, remedy: str) -> Finding:
+    faults = check_add_on_versions({name: version})
+    if faults:
+        return ABOUT.problem(name, faults[0].message, remedy=remedy)
+    minimum = ADD_ONS[name].minimum
+    return ABOUT.ok(name, said if minimum is None else f"{said}, {minimum} or later is needed")

@@ -1,0 +1,134 @@
+"""Whether an existing EKS cluster has what jobs need: the job's resource, and the EFA device plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hyperpod_lifecycle.preflight.findings import About, Finding
+from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
+from hyperpod_lifecycle.preflight.situation import Situation
+from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY
+from hyperpod_model.catalog.jobs import OPERATORS
+from hyperpod_model.catalog.preflight import EFA_DEVICE_PLUGIN_IMAGE, INSTANCE_TYPE_LABELS
+
+ABOUT = About("Kubernetes")
+
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_DAEMON_SETS = "/apis/apps/v1/daemonsets"
+_PLUGIN = "EFA device plugin"
+
+
+def check_kubernetes_parts(situation: Situation) -> Iterator[Finding]:
+    """Check the existing EKS cluster for the Kubeflow job's resource and the EFA device plugin.
+
+    Args:
+        situation: The wanted cluster.
+    """
+    kubernetes = situation.kubernetes
+    if kubernetes is None:
+        yield ABOUT.not_applicable("there is no EKS cluster yet")
+        return
+    kind = OPERATORS["kubeflow"].kind
+    try:
+        yield _job_resource(situation, kubernetes, kind)
+    except KubernetesUnreachableError as error:
+        yield ABOUT.cannot_tell(f"{kind} resource", error)
+    types = sorted(
+        {found.name for group in situation.wanted.groups if group.has_efa for found in group.known_types}
+    )
+    if not types:
+        return
+    try:
+        yield from _device_plugin(situation, kubernetes, types)
+    except KubernetesUnreachableError as error:
+        yield ABOUT.cannot_tell(_PLUGIN, error)
+
+
+def _job_resource(situation: Situation, kubernetes: KubernetesReads, kind: str) -> Finding:
+    group, _, version = OPERATORS["kubeflow"].api_version.partition("/")
+    name = f"{kind.lower()}s.{group}"
+    found = kubernetes.one(f"{_DEFINITIONS}/{name}")
+    subject = f"{kind} resource"
+    if found is None:
+        return _absent(situation, subject, f"there is no resource definition {name}")
+    served = [each["name"] for each in found["spec"]["versions"] if each.get("served")]
+    if version not in served:
+        return ABOUT.problem(
+            subject,
+            f"{name} is served as {', '.join(served)}, and jobs are of {version}",
+            remedy="install the training operator of the dependency chart",
+        )
+    return ABOUT.ok(subject, f"{name} is there, {version} served")
+
+
+def _device_plugin(
+    situation: Situation, kubernetes: KubernetesReads, types: Sequence[str]
+) -> Iterator[Finding]:
+    image = EFA_DEVICE_PLUGIN_IMAGE.value
+    found = [
+        (row, container["image"])
+        for row in kubernetes.all(_DAEMON_SETS)
+        for container in row["spec"]["template"]["spec"]["containers"]
+        if _repository(container["image"]).endswith(image)
+    ]
+    if not found:
+        yield _absent(situation, _PLUGIN, f"no DaemonSet runs the image {image}")
+        return
+    listed = [_allowed_types(row) for row, _ in found]
+    missing = [
+        name for name in types if all(allowed is not None and name not in allowed for allowed in listed)
+    ]
+    row, used = found[0]
+    where = f"{row['metadata']['namespace']}/{row['metadata']['name']}"
+    if missing:
+        yield ABOUT.problem(
+            _PLUGIN,
+            f"{where} goes to no node of {' or '.join(missing)}: its node affinity does not list the type, "
+            "so that pods get no EFA there",
+            remedy="update it, or add the type to supportedInstanceLabels of its chart",
+        )
+    else:
+        yield ABOUT.ok(_PLUGIN, f"{where} runs {used.rpartition('/')[2]}")
+
+
+def _absent(situation: Situation, subject: str, said: str) -> Finding:
+    if not situation.wanted.spec.eks.dependency_chart.installed:
+        return ABOUT.ok(subject, f"{said}; the dependency chart that is installed brings it")
+    return ABOUT.problem(
+        subject,
+        f"{said}, although eks.dependency_chart says that the chart is installed",
+        remedy=f"install {CHART_FOLDER} of {CHART_REPOSITORY}",
+    )
+
+
+def _repository(image: str) -> str:
+    """Repository of an image, without tag and digest."""
+    name = image.partition("@")[0]
+    head, slash, last = name.rpartition("/")
+    return f"{head}{slash}{last.partition(':')[0]}"
+
+
+def _allowed_types(row: Mapping[str, Any]) -> set[str] | None:
+    """Instance types that a DaemonSet goes to; None where it does not choose by type."""
+    spec = row["spec"]["template"]["spec"]
+    chosen = {spec.get("nodeSelector", {}).get(label) for label in INSTANCE_TYPE_LABELS} - {None}
+    if chosen:
+        return {str(name) for name in chosen}
+    required = (
+        spec.get("affinity", {})
+        .get("nodeAffinity", {})
+        .get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    )
+    allowed: set[str] = set()
+    # Of the terms any may hold, of the expressions in one all must.
+    for term in required.get("nodeSelectorTerms", ()):
+        lists = [
+            set(each.get("values", ()))
+            for each in term.get("matchExpressions", ())
+            if each["key"] in INSTANCE_TYPE_LABELS and each["operator"] == "In"
+        ]
+        if not lists:
+            return None
+        allowed |= set.intersection(*lists)
+    return allowed if required.get("nodeSelectorTerms") else None
