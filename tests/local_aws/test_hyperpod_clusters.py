@@ -438,10 +438,9 @@ def test_members_that_the_service_does_not_know_are_refused(site: Site, endpoint
 
 
 def test_operations_that_the_double_lacks_are_refused(site: Site) -> None:
-    with pytest.raises(ClientError, match="sagemaker:StartClusterHealthCheck is not in this double"):
-        site.api.start_cluster_health_check(
-            ClusterName=site.name,
-            DeepHealthCheckConfigurations=[
-                {"InstanceGroupName": "workers", "DeepHealthChecks": ["InstanceStress"]}
-            ],
+    with pytest.raises(ClientError, match="sagemaker:AttachClusterNodeVolume is not in this double"):
+        site.api.attach_cluster_node_volume(
+            ClusterArn="arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefgh1234",
+            NodeId="i-0123456789abcdef0",
+            VolumeId="vol-0123456789abcdef0",
         )
