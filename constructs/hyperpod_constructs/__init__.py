@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.slurm_configuration import SlurmConfiguration
     from hyperpod_constructs.slurm_node_type import SlurmNodeType
     from hyperpod_constructs.software_updates import AutoPatching, BatchSize, Deployment, ScheduledUpdate
+    from hyperpod_constructs.task_governance import TaskGovernance, TeamQuota
     from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
     from hyperpod_constructs.training_pod_role import TrainingPodRole
 
@@ -85,6 +86,8 @@ _MODULES = {
     "ScheduledUpdate": "software_updates",
     "SlurmConfiguration": "slurm_configuration",
     "SlurmNodeType": "slurm_node_type",
+    "TaskGovernance": "task_governance",
+    "TeamQuota": "task_governance",
     "TieredCheckpointing": "tiered_checkpointing",
     "TrainingPodRole": "training_pod_role",
 }
@@ -127,6 +130,8 @@ __all__ = [
     "ScheduledUpdate",
     "SlurmConfiguration",
     "SlurmNodeType",
+    "TaskGovernance",
+    "TeamQuota",
     "TieredCheckpointing",
     "TrainingPodRole",
 ]

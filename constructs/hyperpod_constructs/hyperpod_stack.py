@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.accounting_database import AccountingDatabase
     from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+    from hyperpod_constructs.task_governance import TaskGovernance
     from hyperpod_constructs.training_pod_role import TrainingPodRole
 
 CLOSED_MIRRORS_WARNING = "hyperpod:HyperPodStack.closedPackageMirrors"
@@ -136,6 +137,7 @@ class HyperPodStack(Stack):
         if self.control_plane is not None and self.control_plane.operators:
             self.control_plane.install_operators(after=self.cluster)
         self.observability = self._observability()
+        self.task_governance = self._task_governance()
         self._add_outputs()
 
     def _network(self) -> ClusterNetworkBase | None:
@@ -519,6 +521,23 @@ class HyperPodStack(Stack):
         if said.crash_loops and jobs is not None:
             observability.grant_notify(jobs)
         return observability
+
+    def _task_governance(self) -> TaskGovernance | None:
+        said = self.spec.task_governance
+        if said is None:
+            return None
+        from hyperpod_constructs.task_governance import TaskGovernance, TeamQuota
+
+        return TaskGovernance(
+            self,
+            "TaskGovernance",
+            cluster=self.cluster,
+            control_plane=self.control_plane if said.add_on else None,
+            teams=[TeamQuota(**dict(team)) for team in said.teams],
+            priority_classes=said.priority_classes,
+            fair_share=said.fair_share,
+            idle_resource_sharing=said.idle_resource_sharing,
+        )
 
     def _orchestrator(self) -> Orchestrator:
         if self.control_plane is not None:

@@ -30,6 +30,7 @@ from hyperpod_model.cluster_spec.restricted_instance_group import (
 )
 from hyperpod_model.cluster_spec.rules import faults_of
 from hyperpod_model.cluster_spec.slurm import SlurmSpec
+from hyperpod_model.cluster_spec.task_governance import TaskGovernanceSpec
 from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec, tiered_steps_due
 from hyperpod_model.cluster_spec.training_pods import TrainingPodsSpec
 from hyperpod_model.faults import Fault, refuse
@@ -184,6 +185,13 @@ class ClusterSpec(SpecModel):
     auto_scaling: AutoScalingSpec | None = Field(
         default=None,
         description="Autoscaling of nodes with Karpenter. EKS only. By default nothing is sent.",
+    )
+    task_governance: TaskGovernanceSpec | None = Field(
+        default=None,
+        description=(
+            "How teams share the cluster: priority classes, quotas and the add-on that enforces them. EKS "
+            "only. By default jobs start when nodes are free, whosever they are."
+        ),
     )
     observability: ObservabilitySpec | None = Field(
         default=ObservabilitySpec(),

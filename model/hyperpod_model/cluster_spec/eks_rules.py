@@ -32,7 +32,7 @@ _ECR_URI = re.compile(r"oci://\d{12}\.dkr\.ecr\.([a-z0-9-]+)\.[a-z0-9.-]+/.+")
 _ISSUER_REGION = re.compile(r"oidc\.eks\.([a-z0-9-]+)\..+")
 _FEW_SUBNETS = 2
 _SLURM_ONLY = ("node_type", "partition_names", "mounts_file_system", "lustre_mounts", "open_zfs_mounts")
-_EKS_ONLY = ("eks", "training_pods", "checkpointless")
+_EKS_ONLY = ("eks", "training_pods", "checkpointless", "task_governance")
 _ANYWHERE = "0.0.0.0/0"
 _PRIVATE_RANGES = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 """Of organizations (RFC 1918) and of providers (RFC 6598)."""

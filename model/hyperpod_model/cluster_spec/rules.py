@@ -20,6 +20,7 @@ from hyperpod_model.cluster_spec.network_rules import check_network
 from hyperpod_model.cluster_spec.observability import check_observability
 from hyperpod_model.cluster_spec.request import request_of, spec_path
 from hyperpod_model.cluster_spec.scripted_slurm import check_scripted_slurm
+from hyperpod_model.cluster_spec.task_governance import check_task_governance_of
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 from hyperpod_model.spec_files.known import known
 
@@ -64,6 +65,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *_check_file_system(spec),
         *check_data_repository_of(spec, deployment_type=LUSTRE_DEPLOYMENT_TYPE),
         *check_observability(spec),
+        *check_task_governance_of(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),
         *_check_tags(spec),
