@@ -26,7 +26,7 @@ from hyperpod_model.catalog.xids import (
 )
 
 _ORDER: Final[tuple[Repair, ...]] = ("replace", "reboot", "restart_job", "nothing")
-_XID: Final = re.compile(r"\bX[Ii][Dd]\b(?:\s+Error)?\s*(?:\([^)]*\))?\s*[:=#]?\s*(\d{1,4})\b")
+_XID: Final = re.compile(r"\bxid\b(?:\s+error)?\s*(?:\([^)]*\))?\s*[:=#]?\s*(\d{1,4})\b", re.IGNORECASE)
 _DCGM: Final = re.compile(r"\"?ErrNum\"?\s*:\s*(\d{1,4})\b")
 _HARDWARE_RESET: Final = frozenset({"RESET_GPU", "RESTART_BM", "RESTART_VM"})
 REPAIR_WORDS: Final[dict[Repair, str]] = {

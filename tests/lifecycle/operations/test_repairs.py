@@ -1,0 +1,161 @@
+"""Replacements and reboots: what is refused, and what becomes of each node."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hyperpod_lifecycle.operations.clusters import Cluster, Group, Node, RepairAnswer
+from hyperpod_lifecycle.operations.errors import OperationError
+from hyperpod_lifecycle.operations.node_health import HealthView, NodeHealth
+from hyperpod_lifecycle.operations.repairs import carry_out, plan_repair
+
+KNOWN = HealthView(source="Slurm")
+
+
+def group(name, **members):
+    return Group(
+        **{
+            "name": name, "instance_type": "ml.p5.48xlarge", "current": 1, "target": 1, "status": "InService",
+            "software_status": None, "image_version": None, "image_status": None, "slurm_node_type": None,
+            "own_image": None, "deep_health_checks": (), **members,
+        }
+    )  # fmt: skip
+
+
+def cluster(**members):
+    return Cluster(
+        **{
+            "name": "llm-train", "arn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefgh1234",
+            "region": "us-west-2", "status": "InService", "failure": None, "orchestrator": "slurm",
+            "eks_cluster_arn": None, "continuous": True, "replaces_nodes": True,
+            "groups": (group("controller", slurm_node_type="Controller"), group("workers")), **members,
+        }
+    )  # fmt: skip
+
+
+def node(number=1, group="workers", status="Running"):
+    return Node(
+        group=group, number=number, id=f"i-{number:017x}", logical_id=None, instance_type="ml.p5.48xlarge",
+        status=status, message="", launched=datetime(2026, 11, 30, tzinfo=UTC), host=f"ip-10-0-0-{number}.x",
+        image_version=None, image_status=None,
+    )  # fmt: skip
+
+
+def planned(action="replace", *, nodes=None, health=KNOWN, **members):
+    return plan_repair(
+        action, cluster=cluster(**members), nodes=[node()] if nodes is None else nodes, health=health
+    )
+
+
+class Api:
+    """Answers repairs; the stand-in for HyperPod's API that these tests need."""
+
+    def __init__(self, *answers):
+        self.asked = []
+        self.answers = list(answers)
+
+    def repair(self, cluster, ids, *, action):
+        self.asked.append((action, list(ids)))
+        answer = self.answers.pop(0) if self.answers else {}
+        if isinstance(answer, Exception):
+            raise answer
+        return [RepairAnswer(id=id, code=answer.get(id), message="said the test") for id in ids]
+
+
+@pytest.mark.parametrize("action", ["replace", "reboot"])
+def test_a_healthy_cluster_refuses_nothing(action):
+    assert planned(action).refusals == ()
+
+
+@pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "Failed", "Deleting"])
+@pytest.mark.parametrize("action", ["replace", "reboot"])
+def test_a_cluster_that_is_not_in_service(action, status):
+    (refusal,) = planned(action, status=status).refusals
+    assert refusal.startswith(f"cluster llm-train is {status}, not InService")
+
+
+@pytest.mark.parametrize(
+    "status", ["Pending", "ShuttingDown", "SystemUpdating", "DeepHealthCheckInProgress", "AttachInProgress"]
+)
+def test_a_node_that_something_is_done_with(status):
+    (refusal,) = planned(nodes=[node(1), node(2, status=status)]).refusals
+    assert refusal.startswith(f"workers-2 (i-00000000000000002) is {status}: something is being done with it")
+
+
+def test_a_node_that_failed_may_be_repaired():
+    assert planned(nodes=[node(status="Failure")]).refusals == ()
+
+
+@pytest.mark.parametrize("repair", ["replace", "reboot"])
+def test_a_node_that_hyperpod_repairs_already(repair):
+    state = NodeHealth(state="UnschedulablePendingReplacement", under_repair=repair)
+    health = HealthView(source="Kubernetes", nodes={node().id: state})
+    (refusal,) = planned("reboot", health=health).refusals
+    word = {"replace": "replacement", "reboot": "reboot"}[repair]
+    assert f"HyperPod's own {word} is in progress; wait for it" in refusal
+    assert planned("reboot", health=health, replaces_nodes=False).refusals == ()
+
+
+def test_a_slurm_controller_is_rebooted_but_not_replaced():
+    (refusal,) = planned("replace", nodes=[node(group="controller")]).refusals
+    assert "is a Slurm controller, which HyperPod does not replace" in refusal
+    plan = planned("reboot", nodes=[node(group="controller")])
+    assert plan.refusals == ()
+    assert any("Slurm's controller is away" in words for words in plan.consequences)
+
+
+def test_consequences():
+    replaced = " ".join(planned("replace").consequences)
+    assert "all volumes of the nodes are destroyed" in replaced
+    assert "two hours" not in replaced
+    assert "deep health checks run first, which takes about 2 hours" in " ".join(
+        planned(groups=(group("workers", deep_health_checks=("InstanceStress",)),)).consequences
+    )
+    rebooted = " ".join(planned("reboot").consequences)
+    assert "destroyed" not in rebooted
+    assert "lifecycle scripts do not run again" in rebooted
+    unseen = planned(health=HealthView(source="Slurm", unreachable="no scontrol"))
+    assert unseen.consequences[-1] == "whether HyperPod repairs them already is not known: Slurm: no scontrol"
+
+
+def test_a_refused_plan_is_not_carried_out():
+    api = Api()
+    with pytest.raises(ValueError, match="a refused plan is not carried out: cluster llm-train is Updating"):
+        list(carry_out(api, planned(status="Updating")))
+    assert api.asked == []
+
+
+def test_batches_of_25():
+    api = Api()
+    nodes = [node(number) for number in range(1, 61)]
+    outcomes = list(carry_out(api, planned("reboot", nodes=nodes)))
+    assert [len(ids) for _, ids in api.asked] == [25, 25, 10]
+    assert {action for action, _ in api.asked} == {"reboot"}
+    assert [id for _, ids in api.asked for id in ids] == [one.id for one in nodes]
+    assert [outcome.node for outcome in outcomes] == nodes
+    assert all(outcome.taken for outcome in outcomes)
+
+
+def test_each_node_has_an_outcome_of_its_own():
+    nodes = [node(number) for number in range(1, 4)]
+    api = Api({nodes[1].id: "InstanceIdInUse", nodes[2].id: "SomethingNew"})
+    first, second, third = carry_out(api, planned(nodes=nodes))
+    assert (first.taken, first.why_not) == (True, None)
+    assert not second.taken
+    assert second.why_not == (
+        "InstanceIdInUse: said the test (something is being done with the instance already; wait until that "
+        "is over)"
+    )
+    assert third.why_not == "SomethingNew: said the test"
+
+
+def test_after_a_request_that_failed_no_other_is_sent():
+    nodes = [node(number) for number in range(1, 61)]
+    api = Api({}, OperationError("throttled", "AWS throttles"))
+    outcomes = list(carry_out(api, planned(nodes=nodes)))
+    assert len(api.asked) == 2
+    assert [outcome.taken for outcome in outcomes] == [True] * 25 + [False] * 35
+    assert {outcome.why_not for outcome in outcomes[25:50]} == {"AWS throttles"}
+    assert {outcome.why_not for outcome in outcomes[50:]} == {"not asked, since the request before failed"}
