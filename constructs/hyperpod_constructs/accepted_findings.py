@@ -6,6 +6,7 @@ apart (``AwsSolutions-IAM5[Resource::...]``) one finding.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -129,6 +130,8 @@ def _flat(value: Any) -> str:
             return delimiter.join(_flat(part) for part in parts)
         case {"Fn::Sub": str(text)}:
             return text.replace("${", "<").replace("}", ">")
+        case {**members} if members:
+            return json.dumps(value, separators=(",", ":"))
     return str(value)
 
 

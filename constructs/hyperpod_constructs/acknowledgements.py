@@ -196,6 +196,7 @@ _REPLICATED_ELSEWHERE = {
 _HANDLER_STATEMENTS = {
     "ReadRules": "ec2:DescribeSecurityGroups takes no resource; it only reads",
     "BackUp": "a backup gets its id when it is made; the file system it is made of is named",
+    "KeepLogGroup": "the streams of the one log group that it makes or adopts, as IAM writes a log group",
     "NameBackup": "a backup gets its id when it is made; tagging is limited to backups",
 }
 _UPLOAD_ACTIONS = {

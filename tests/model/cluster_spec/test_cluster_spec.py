@@ -36,6 +36,7 @@ instance_groups:
     instance_type: ml.p5.48xlarge
     instance_count: 4
 """
+HEARD = "observability: {emails: [oncall@example.com]}\n"
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 ROLE = "arn:aws:iam::111122223333:role/team/nodes"
@@ -63,7 +64,7 @@ def existing(*, without: str = "", more: str = "") -> str:
 
 
 def test_defaults_are_those_of_the_documentation(load: Load) -> None:
-    loaded = load(VALID)
+    loaded = load(VALID + HEARD)
     spec = loaded.spec
     assert loaded.kind == "spec"
     assert loaded.notes == ()
@@ -562,7 +563,7 @@ def test_warnings_are_notes_with_their_line(load: Load) -> None:
 
 
 def test_a_zone_that_the_catalog_lacks_may_exist(load: Load) -> None:
-    [note] = load(valid(("usw2-az1", "usw2-az9"))).notes
+    [note] = load(valid(("usw2-az1", "usw2-az9"), more=HEARD)).notes
     assert note.startswith(
         "network.availability_zone_id (line 4): 'usw2-az9' is not a known zone of us-west-2"
     )
@@ -783,3 +784,48 @@ def test_anchors_and_merge_keys_save_writing(load: Load) -> None:
     )
     more = load(text).spec.instance_groups[2]
     assert (more.instance_type, more.threads_per_core) == ("ml.p5.48xlarge", 1)
+
+
+@pytest.mark.parametrize("more", ["", "observability: {emails: []}\n"])
+def test_says_that_nobody_hears(load: Load, more: str) -> None:
+    [note] = load(VALID + more).notes
+    assert note.startswith("observability: nobody hears of failing nodes, alarms and changes of state")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["null", "{emails: [oncall@example.com]}", "{topic_arn: 'arn:aws:sns:us-west-2:111122223333:oncall'}"],
+)
+def test_says_nothing_where_somebody_hears_or_nobody_shall(load: Load, said: str) -> None:
+    assert load(f"{VALID}observability: {said}\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("{emails: [oncall]}", r"observability.emails\[0\] .*must be an e-mail address, .*got 'oncall'"),
+        ("{emails: ['a b@example.com']}", r"observability.emails\[0\] .*must be an e-mail address"),
+        ("{emails: [a@example.com, a@example.com]}", r"emails\[1\] .*'a@example.com' is given twice"),
+        (
+            "{log_retention_days: 100}",
+            r"observability.log_retention_days .*one of 1, 3, 5, .*got 100",
+        ),
+        ("{topic_arn: oncall}", r"observability.topic_arn .*must be the ARN of a topic, .*got 'oncall'"),
+        (
+            "{topic_arn: 'arn:aws:sns:us-east-1:111122223333:oncall'}",
+            r"observability.topic_arn .*is of region 'us-east-1', the cluster is in 'us-west-2'",
+        ),
+        ("{health_events: 'no'}", r"observability.health_events .*true or false"),
+        ("{pager: 1}", r"observability.pager .*"),
+    ],
+)
+def test_refuses_readers_that_are_none(load: Load, said: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        load(f"{VALID}observability: {said}\n")
+
+
+def test_warns_of_logs_that_expire_within_a_run(load: Load) -> None:
+    [note] = load(f"{VALID}observability: {{emails: [a@example.com], log_retention_days: 14}}\n").notes
+    assert re.match(
+        r"observability.log_retention_days \(line \d+\): is 14, so the log of a failure is gone", note
+    )

@@ -70,9 +70,10 @@ def test_the_example_is_accompanied_by_notes() -> None:
         r"read s3://my-bucket/lifecycle/ .*buckets named sagemaker-\* only",
         r"^file system and checkpoint bucket: the request names none, so none is made",
         r"^resilience: deep health checks run as the request says; a request declares no spare nodes",
+        r"^observability: nobody hears of failing nodes",
     ):
         assert len(noted(loaded, pattern)) == 1, pattern
-    assert len(loaded.notes) == 8
+    assert len(loaded.notes) == 9
 
 
 def test_nothing_irreversible_or_costly_is_added() -> None:
@@ -109,7 +110,10 @@ def test_real_ids_are_imported_and_need_no_place(load: Load) -> None:
     assert loaded.spec.region is None
     assert loaded.spec.network.subnet_ids == (SUBNET, "subnet-01234567")
     assert loaded.spec.to_request() == with_network([SUBNET, "subnet-01234567"], [GROUP])
-    assert noted(loaded, "is made") == [note for note in loaded.notes if note.startswith("file system")]
+    assert [note.split(":")[0] for note in noted(loaded, "is made")] == [
+        "file system and checkpoint bucket",
+        "observability",
+    ]
 
 
 def test_every_placeholder_is_listed(load: Load) -> None:
