@@ -65,11 +65,11 @@ def _offered(name: str, versions: list[Mapping[str, Any]], kubernetes: str, want
     version = _default(versions) if wanted is None else wanted
     if version is None:
         return ABOUT.cannot_tell(name, f"EKS names no default version for Kubernetes {kubernetes}")
-    said = "the default" if wanted is None else "wanted"
+    said = f"{version} is {'the default' if wanted is None else 'wanted'} for Kubernetes {kubernetes}"
     return _judged(
         name,
         version,
-        f"{version} is {said} for {kubernetes}",
+        said,
         "set a newer one: eks.add_on_versions",
     )
 

@@ -1,0 +1,146 @@
+"""Whether service quotas hold the cluster."""
+
+from __future__ import annotations
+
+import pytest
+from preflight_account import CLUSTER_QUOTAS, MADE, PLAN, clusters, group, quota, with_groups
+from preflight_asked import all_ok, asked, only
+from told_aws import Refusal, denied
+
+NAME = "quota"
+APPLIED = ("service-quotas", "ListServiceQuotas")
+DEFAULTS = ("service-quotas", "ListAWSDefaultServiceQuotas")
+P5 = "ml.p5.48xlarge for cluster usage"
+
+
+def quotas(**values):
+    """The good account's quotas, some changed by the last part of their code."""
+    rows = [{**row, "Value": values.get(row["QuotaCode"][2:], row["Value"])} for row in CLUSTER_QUOTAS]
+    return {APPLIED: {"Quotas": [row for row in rows if row["Value"] is not None]}}
+
+
+def test_all_quotas_hold():
+    found = asked(NAME, MADE)
+    all_ok(found, f"{P5}: it is 8, 4 needed$", "per SageMaker HyperPod cluster: it is 20, 5 needed$", "EBS")
+    assert len(found) == 5
+
+
+def test_what_other_clusters_use_counts():
+    there = clusters(
+        another=[
+            group("a", "ml.p5.48xlarge", 3),
+            group("b", "ml.p5.48xlarge", 2),
+            group("c", "ml.m5.large", 9),
+        ]
+    )
+    found = only(
+        asked(NAME, MADE, there), "problem", "it is 8, 4 needed and 5 used by other clusters; ask for 9"
+    )
+    assert found.subject == P5
+    assert found.remedy.endswith("--quota-code L-P5 --desired-value 9 --region us-west-2")
+
+
+def test_a_group_counts_what_it_is_to_have():
+    there = clusters(another=[{**group("a", "ml.p5.48xlarge", 0), "TargetCount": 6}])
+    only(asked(NAME, MADE, there), "problem", "6 used by other clusters")
+
+
+def test_restricted_and_flexible_groups_count():
+    flexible = {
+        "InstanceGroupName": "flexible",
+        "CurrentCount": 4,
+        "TargetCount": 5,
+        "InstanceRequirements": {"CurrentInstanceTypes": ["ml.p5.48xlarge", "ml.m5.large"]},
+        "InstanceTypeDetails": [
+            {"InstanceType": "ml.p5.48xlarge", "CurrentCount": 3},
+            {"InstanceType": "ml.m5.large", "CurrentCount": 1},
+        ],
+    }
+    there = clusters(another=[flexible])
+    all_ok(asked(NAME, MADE, there), f"{P5}: it is 8, 4 needed and 4 used by other clusters")
+
+
+def test_the_cluster_itself_does_not_count_twice():
+    all_ok(
+        asked(NAME, MADE, clusters(llm_train=[group("workers", "ml.p5.48xlarge", 8)])), "it is 8, 4 needed$"
+    )
+
+
+def test_a_quota_of_nothing():
+    only(
+        asked(NAME, MADE, quotas(P5=0)), "problem", "it is 0, 4 needed; ask for 4: aws service-quotas request"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "subject"),
+    [
+        ("ONE", 4, "Maximum number instances allowed per SageMaker HyperPod cluster"),
+        ("ALL", 4, "Total number of instances allowed across SageMaker HyperPod clusters"),
+        ("EBS", 499, "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"),
+    ],
+)
+def test_the_other_quotas(code, value, subject):
+    found = only(asked(NAME, MADE, quotas(**{code: value})), "problem", f"it is {value}, (5|500) needed")
+    assert found.subject == subject
+
+
+def test_a_default_stands_where_none_was_applied():
+    default = {DEFAULTS: {"Quotas": [quota(P5, 2, "L-P5")]}}
+    only(asked(NAME, MADE, {**quotas(P5=None), **default}), "problem", "it is 2, 4 needed")
+    all_ok(asked(NAME, MADE, default))
+
+
+def test_names_match_whatever_their_case_and_blanks():
+    rows = [
+        quota(" ".join(row["QuotaName"].upper().split(" ")) + " ", row["Value"]) for row in CLUSTER_QUOTAS
+    ]
+    all_ok(asked(NAME, MADE, {APPLIED: {"Quotas": rows}}))
+
+
+def test_a_quota_that_nobody_lists():
+    only(
+        asked(NAME, MADE, quotas(P5=None)),
+        "cannot tell",
+        f"{P5}: Service Quotas lists none of this name in us-w",
+    )
+
+
+@pytest.mark.parametrize("change", [{"training_plan_arn": PLAN}, {"capacity_type": "spot"}])
+def test_reserved_and_spare_capacity_may_not_count(change):
+    spec = with_groups(MADE, **change)
+    only(
+        asked(NAME, spec, quotas(P5=3)),
+        "cannot tell",
+        "4 needed, 4 of them reserved or spare: no source says",
+    )
+    all_ok(asked(NAME, spec))
+
+
+def test_reserved_capacity_of_others_may_not_count():
+    there = clusters(another=[group("a", "ml.p5.48xlarge", 5, TrainingPlanArn=PLAN)])
+    only(asked(NAME, MADE, there), "cannot tell", "5 of them reserved or spare")
+
+
+def test_what_others_use_is_unknown():
+    refused = {("sagemaker", "DescribeCluster"): denied("sagemaker:DescribeCluster")}
+    there = {**clusters(another=[group("a", "ml.p5.48xlarge", 1)]), **refused}
+    found = asked(NAME, MADE, there)
+    assert [each.verdict for each in found] == ["cannot tell", "cannot tell", "ok", "cannot tell", "ok"]
+    assert "unknown: the AWS credentials do not permit sagemaker:DescribeCluster" in found[0].text
+    assert asked(NAME, MADE, {**there, **quotas(P5=3)})[1].verdict == "problem"
+
+
+def test_a_group_without_instances_needs_no_quota():
+    spec = with_groups(MADE, instance_count=0)
+    all_ok(asked(NAME, spec, quotas(P5=0)))
+
+
+@pytest.mark.parametrize("which", [APPLIED, DEFAULTS])
+def test_the_missing_permission_is_named(which):
+    action = f"servicequotas:{which[1]}"
+    only(
+        asked(NAME, MADE, {which: Refusal("AccessDeniedException", "no", 403)}),
+        "cannot tell",
+        f"permit {action};",
+    )
