@@ -10,8 +10,8 @@ from hyperpod_lifecycle.operations.clusters import HyperPod
 from hyperpod_lifecycle.operations.slurm_health import slurm_health
 
 LINE = (
-    "NodeName={name} Arch=x86_64 CPUTot=192 AvailableFeatures={features} ActiveFeatures={features} Gres=gpu:8 "
-    "OS=Linux 6.1.0 #1 SMP RealMemory=1 State={state} ThreadsPerCore=1 Partitions=dev,workers "
+    "NodeName={name} Arch=x86_64 CPUTot=192 AvailableFeatures={features} ActiveFeatures={features} "
+    "Gres=gpu:8 OS=Linux 6.1.0 #1 SMP RealMemory=1 State={state} ThreadsPerCore=1 Partitions=dev,workers "
     "BootTime=2026-11-30T03:00:00 {reason}"
 )
 
@@ -49,7 +49,7 @@ def seen(aws):
             {"state": "DOWN*", "reason": "Reason=Not responding [slurm@2026-11-30T03:04:05] Comment=a b"},
             "DOWN*", ["Not responding"], None, None,
         ),
-        ({"state": "IDLE+FAIL", "reason": "Reason=Action:Replace [root@x]"}, "IDLE+FAIL", [], None, "replace"),
+        ({"state": "DOWN+FAIL", "reason": "Reason=Action:Replace [r@x]"}, "DOWN+FAIL", [], None, "replace"),
         ({"state": "ALLOCATED+FAIL", "reason": "Reason=Action:Reboot"}, "ALLOCATED+FAIL", [], None, "reboot"),
         # Left behind by a repair that is over.
         ({"state": "IDLE", "reason": "Reason=Action:Replace [root@x]"}, "IDLE", [], None, None),
@@ -66,7 +66,10 @@ def test_a_node(aws, scontrol, row, state, faults, checks, repair):
     assert (health.deep_checks, health.under_repair) == (checks, repair)
 
 
-WAY = "run this on the cluster's controller: hyperpod-nodes connect llm-train controller-1 --region us-west-2 --start"
+WAY = (
+    "run this on the cluster's controller: hyperpod-nodes connect llm-train controller-1 --region us-west-2 "
+    "--start"
+)
 
 
 def test_there_is_no_scontrol(aws, programs):

@@ -7,41 +7,13 @@ import json
 import boto3
 import pytest
 from moto import mock_aws
+from recorded_job import STEP, Job
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.operations.stakes import at_stake, span
 from hyperpod_lifecycle.training.checkpoint_store import step_name
-from hyperpod_lifecycle.training.recovery_records import HEARTBEAT_NAME, RecoveryClock, RunRecords
-from hyperpod_model.catalog.recovery import TierName
-
-STEP = 6.0
-
-
-class Job:
-    """A job of steps of 6 seconds that writes its records, without any training."""
-
-    def __init__(self, place, *, begins: float = 1_800_000_000.0) -> None:
-        self.now = begins
-        self.records = RunRecords(place, job="llama", clock=lambda: self.now)
-        self.clock = RecoveryClock(
-            self.records, ranks=2, heartbeat_seconds=0, progress_seconds=0, process_started=begins
-        )
-        self.clock.initialized()
-
-    def train(
-        self, begin: int, end: int, *, tier: TierName = "none", saves: dict[int, list[str]] | None = None
-    ):
-        self.clock.loaded(begin, tier)
-        self.clock.data_ready()
-        for step in range(begin, end):
-            self.now += STEP
-            self.clock.step_done(step)
-            if saves and step in saves:
-                self.records.write(
-                    "save", step=step, stall_seconds=0.0, seconds=1.0, asynchronous=True, tiers=saves[step],
-                    ranks=2,
-                )  # fmt: skip
+from hyperpod_lifecycle.training.recovery_records import HEARTBEAT_NAME
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for head in heads:
         made.add_column(head, overflow="fold")
     for row in rows:
