@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -316,7 +317,7 @@ def test_the_exit_code_tells(tmp_path, acknowledge, code):
 def test_advice_is_a_line_of_information(tmp_path):
     app = App(outdir=str(tmp_path))
     _Cluster(app, "Cluster")
-    Validations.of(app).add_plugins(HyperPodChecks(app, rules=[rule("Budget")]))
+    Validations.of(app).add_plugins(HyperPodChecks(app, rules=[replace(rule("Budget"), severity="advice")]))
     report, failure = _synthesize(app)
     assert failure is None
     (violation,) = _ours(report)["violations"]

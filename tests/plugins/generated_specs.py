@@ -35,6 +35,7 @@ from hyperpod_model.cluster_spec import (
     LifecycleScriptsSpec,
     LustreMountSpec,
     NetworkSpec,
+    ObservabilitySpec,
     OpenZfsMountSpec,
     ResilienceSpec,
     RestrictedEnvironmentSpec,
@@ -154,6 +155,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             training_pods=part(TrainingPodsSpec),
             tiered_checkpointing=part(TieredCheckpointingSpec, 80),
             checkpointless=part(CheckpointlessSpec),
+            observability=st.none() | part(ObservabilitySpec),
             auto_scaling=part(AutoScalingSpec),
             administrator_role_arns=_some(role),
             unlisted_instance_types=st.just([UNLISTED]),
@@ -299,6 +301,26 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             http_egress=st.booleans(),
             isolated=st.booleans(),
             subnet_cidr=_choice("10.20.0.0/22", "10.0.0.0/17", "10.20.0.0/27"),
+        ),
+        ObservabilitySpec: of(
+            ObservabilitySpec,
+            emails=_some(_choice("oncall@example.com", "team+gpu@sub.example.org")),
+            topic_arn=st.none() | st.just(f"arn:aws:sns:{where}:{ACCOUNT}:oncall"),
+            log_retention_days=_choice(7, 30, 365),
+            **{
+                switch: st.booleans()
+                for switch in (
+                    "health_events",
+                    "state_changes",
+                    "cluster_events",
+                    "health_detections",
+                    "deep_health_failures",
+                    "lifecycle_failures",
+                    "failing_slots",
+                    "crash_loops",
+                    "dashboard",
+                )
+            },
         ),
         OpenZfsMountSpec: of(OpenZfsMountSpec, dns_name=file_system_name, mount_path=mount_path),
         ResilienceSpec: of(
