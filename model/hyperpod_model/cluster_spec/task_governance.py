@@ -21,7 +21,7 @@ from hyperpod_model.catalog.task_governance import (
 from hyperpod_model.checks.reading import below
 from hyperpod_model.checks.task_governance import check_priority_classes, check_team_quotas
 from hyperpod_model.faults import UNKNOWN, Fault, Unknown
-from hyperpod_model.sharing_plan import TeamShare, plan_table
+from hyperpod_model.sharing_plan import PlannedShare, TeamShare, plan_table, sharing_plan
 from hyperpod_model.spec_files.known import known
 from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
@@ -174,6 +174,22 @@ def sharing_table(spec: ClusterSpec) -> str:
         capacity={} if isinstance(capacity, Unknown) else capacity,
         idle_resource_sharing=said.idle_resource_sharing,
         fair_share=said.fair_share,
+    )
+
+
+def sharing_plan_of(spec: ClusterSpec) -> tuple[PlannedShare, ...]:
+    """Return what each team is promised and may borrow, of each instance type.
+
+    Args:
+        spec: A specification without errors that has ``task_governance``.
+    """
+    said = spec.task_governance
+    assert said is not None
+    capacity = capacity_of(spec)
+    return sharing_plan(
+        [share for team in said.teams for share in shares_of(team)],
+        capacity={} if isinstance(capacity, Unknown) else capacity,
+        idle_resource_sharing=said.idle_resource_sharing,
     )
 
 

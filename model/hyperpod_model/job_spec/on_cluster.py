@@ -7,8 +7,9 @@ from typing import Any
 
 from hyperpod_model.catalog.instances import instance_type
 from hyperpod_model.catalog.pod_resources import own_threads_per_core
-from hyperpod_model.checks.jobs.on_cluster import ClusterSide, check_on_cluster
+from hyperpod_model.checks.jobs.on_cluster import ClusterSide, Queues, check_on_cluster
 from hyperpod_model.cluster_spec import ClusterSpec
+from hyperpod_model.cluster_spec.task_governance import sharing_plan_of
 from hyperpod_model.faults import Fault
 from hyperpod_model.job_spec.job import JobSpec
 from hyperpod_model.job_spec.plain_values import plain_values
@@ -43,6 +44,7 @@ def check_values_on_cluster(values: Mapping[str, Any], cluster: ClusterSpec) -> 
     side = ClusterSide(
         training_pods=None if pods is None else (pods.namespace, pods.service_account),
         durable_interval_steps=_durable_interval(cluster),
+        queues=_queues(cluster),
     )
     return check_on_cluster(values, cluster.to_request(), side)
 
@@ -76,3 +78,14 @@ def _durable_interval(cluster: ClusterSpec) -> int | None:
         None if checkpointless is None else checkpointless.durable_interval_steps,
     ]
     return min((steps for steps in said if steps is not None), default=None)
+
+
+def _queues(cluster: ClusterSpec) -> Queues | None:
+    said = cluster.task_governance
+    if said is None:
+        return None
+    return Queues(
+        teams=tuple(team.team for team in said.teams),
+        shares=sharing_plan_of(cluster),
+        priority_classes=tuple(said.priority_classes),
+    )

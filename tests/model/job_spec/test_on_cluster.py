@@ -19,10 +19,11 @@ from plain_jobs import (
     plain_job,
 )
 
-from hyperpod_model.checks.jobs.on_cluster import ClusterSide, check_on_cluster
+from hyperpod_model.checks.jobs.on_cluster import ClusterSide, Queues, check_on_cluster
 from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_model.faults import UNKNOWN, Fault, FaultPath
 from hyperpod_model.job_spec import JobSpec, NodeSetup, check_job_on_cluster, node_setup_on
+from hyperpod_model.sharing_plan import TeamShare, sharing_plan
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE: dict[str, Any] = yaml.safe_load((ROOT / "examples/clusters/llm-train-eks.yaml").read_text("utf-8"))
@@ -54,6 +55,20 @@ TAINTED = workers(
 ONE_PARTITION = {"gpu_partition": "mig-1g.10gb", "accelerators": 1, "nodes": 1}
 QUEUED = HYPERPOD | {"namespace": None, "team": "a"}
 TRAIN_A = {"training_pods": {"namespace": "hyperpod-ns-a", "service_account": "trainer"}}
+P5 = "ml.p5.48xlarge"
+
+
+def shared(*teams: dict[str, Any], **said: Any) -> dict[str, Any]:
+    return TRAIN_A | {"task_governance": {"teams": list(teams)} | said}
+
+
+SHARED = shared(
+    {"team": "a", "instances": {P5: 8}},
+    {"team": "b", "instances": {P5: 7}},
+    priority_classes={"training": 50},
+)
+SYSTEM_ONLY = shared({"team": "a", "instances": {"ml.m5.2xlarge": 2}})
+NOT_BORROWING = shared({"team": "a", "instances": {P5: 8}, "strategy": "DontLend"})
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], FaultPath, str, str]] = [
     (
@@ -181,6 +196,77 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], FaultPath, str, str]] = [
         "error",
         "lack one",
     ),
+    (
+        QUEUED | {"team": "c"},
+        SHARED,
+        ("team",),
+        "error",
+        "has no quota in the cluster, so that its job never starts, got 'c'; give one of 'a', 'b', or name it",
+    ),
+    (
+        QUEUED | {"priority_class": "urgent"},
+        SHARED,
+        ("priority_class",),
+        "error",
+        "is no priority class of the cluster, whose classes are 'training'; .*got 'urgent'",
+    ),
+    (
+        QUEUED | {"priority_class": "urgent"},
+        NOT_BORROWING,
+        ("priority_class",),
+        "error",
+        "is no priority class of the cluster, which has none; leave it out",
+    ),
+    ({}, SHARED, ("team",), "warning", "takes nodes past the queues .*give one of 'a', 'b', or acknowledge"),
+    (
+        QUEUED,
+        SYSTEM_ONLY,
+        ("instance_type",),
+        "error",
+        "is in no quota of team 'a', which has 'ml.m5.2xlarge', .*got 'ml.p5.48xlarge'",
+    ),
+    (
+        QUEUED | {"nodes": 13},
+        SHARED,
+        ("nodes",),
+        "warning",
+        "is more than the 8 instances of team 'a' and the 4 that it may borrow hold, .*got 13",
+    ),
+    (
+        QUEUED | {"nodes": 12, "spares": 1},
+        SHARED,
+        ("nodes",),
+        "warning",
+        "may borrow hold with 1 spares, so that the job waits for ever, got 12",
+    ),
+    (
+        QUEUED | {"nodes": 25, "accelerators": 4},
+        SHARED,
+        ("nodes",),
+        "warning",
+        "that it may borrow, 24 of these pods, hold, .*got 25",
+    ),
+    (
+        QUEUED | {"nodes": 9},
+        NOT_BORROWING,
+        ("nodes",),
+        "warning",
+        "is more than the 8 instances of team 'a' and the 0 that it may borrow hold",
+    ),
+    (
+        QUEUED | ELASTIC | {"elastic": {"min_nodes": 13, "max_nodes": 14, "step_nodes": 1}},
+        SHARED,
+        ("elastic", "min_nodes"),
+        "warning",
+        "waits for ever, got 13",
+    ),
+    (
+        QUEUED | ELASTIC | {"elastic": {"min_nodes": 2, "max_nodes": 14, "step_nodes": 1}},
+        SHARED,
+        ("elastic", "max_nodes"),
+        "warning",
+        "so that it is never reached, got 14",
+    ),
 ]
 
 LEGAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -202,6 +288,13 @@ LEGAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"tolerations": [{"key": "team", "operator": "Equal", "value": "a"}]}, TAINTED),
     ({"capacity_type": "spot"}, SPOT),
     ({"checkpoint": DURABLE | {"s3_interval_steps": 1000}}, {}),
+    (QUEUED, TRAIN_A),
+    (QUEUED | {"priority_class": "training", "nodes": 8}, SHARED),
+    (QUEUED | {"nodes": 12}, SHARED),
+    (QUEUED | {"nodes": 11, "spares": 1}, SHARED),
+    (QUEUED | {"nodes": 24, "accelerators": 4}, SHARED),
+    (QUEUED | {"nodes": 8}, NOT_BORROWING),
+    (QUEUED | ELASTIC | {"elastic": {"min_nodes": 2, "max_nodes": 12, "step_nodes": 1}}, SHARED),
 ]
 
 
@@ -270,6 +363,19 @@ def test_any_field_of_the_job_may_be_known_only_later(field: str) -> None:
     side = ClusterSide(training_pods=("kubeflow", "trainer"), durable_interval_steps=500)
     faults = check_on_cluster(plain_job(**{field: UNKNOWN}), cluster(**TIERED_CLUSTER).to_request(), side)
     assert [fault for fault in faults if fault.path[:1] == (field,)] == []
+
+
+@pytest.mark.parametrize("field", ["team", "priority_class", "instance_type", "nodes", "spares"])
+def test_queues_know_only_later_what_a_job_asks_for(field: str) -> None:
+    (planned,) = sharing_plan(
+        [TeamShare(team="a", instance_type=P5, promised=1)], capacity={P5: 16}, idle_resource_sharing=True
+    )
+    side = ClusterSide(
+        training_pods=("hyperpod-ns-a", "trainer"),
+        queues=Queues(teams=("a",), shares=(planned,), priority_classes=()),
+    )
+    values = {"team": "a", "namespace": "hyperpod-ns-a", "nodes": 1} | {field: UNKNOWN}
+    assert check_on_cluster(plain_job(**values), cluster(**TRAIN_A).to_request(), side) == []
 
 
 @pytest.mark.parametrize("member", ["InstanceGroups", "Orchestrator", "TieredStorageConfig", "AutoScaling"])

@@ -75,7 +75,16 @@ def room_for_pods(job: Job, groups: Sequence[GroupMatch]) -> int | None:
     counts = [group.count for group in groups]
     if any(count is None for count in counts):
         return None
-    nodes = sum(count for count in counts if count is not None)
+    return pods_on(job, sum(count for count in counts if count is not None))
+
+
+def pods_on(job: Job, nodes: int) -> int:
+    """Pods of a job that fit on so many nodes of its instance type.
+
+    Args:
+        job: The job.
+        nodes: The nodes.
+    """
     found, asked = instance_type_of(job), number(job, "accelerators")
     whole = 0 if found is None else node_accelerators(found)
     if asked is None or asked < 1 or not absent(job, "gpu_partition") or whole == 0:

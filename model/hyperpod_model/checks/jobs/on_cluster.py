@@ -14,7 +14,7 @@ from hyperpod_model.checks.jobs.defaults import (
     most_nodes,
     namespace_of,
 )
-from hyperpod_model.checks.jobs.groups import GroupMatch, matching_groups, room_for_pods
+from hyperpod_model.checks.jobs.groups import GroupMatch, matching_groups, pods_on, room_for_pods
 from hyperpod_model.checks.orchestrators import autoscales, orchestrator_of
 from hyperpod_model.checks.reading import (
     absent,
@@ -29,8 +29,24 @@ from hyperpod_model.checks.reading import (
 )
 from hyperpod_model.faults import Fault, FaultPath, Severity
 from hyperpod_model.pod_resources import NodeSetup, memory_left_gib
+from hyperpod_model.sharing_plan import PlannedShare
 
 Request = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queues:
+    """The queues of a cluster under task governance.
+
+    Attributes:
+        teams: Names of all teams that have a quota.
+        shares: What they are promised and may borrow, of each instance type.
+        priority_classes: Names of the priority classes.
+    """
+
+    teams: tuple[str, ...]
+    shares: tuple[PlannedShare, ...]
+    priority_classes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +57,13 @@ class ClusterSide:
         training_pods: Namespace and service account that the training role is for. None for no such role.
         durable_interval_steps: Steps between checkpoints that last, as the cluster was planned. None where it
             says none.
+        queues: How teams share it. None where it says nothing of teams, whose quotas may then come from
+            elsewhere.
     """
 
     training_pods: tuple[str, str] | None = None
     durable_interval_steps: int | None = None
+    queues: Queues | None = None
 
 
 def check_on_cluster(job: Job, request: Request, side: ClusterSide) -> list[Fault]:
@@ -69,6 +88,7 @@ def check_on_cluster(job: Job, request: Request, side: ClusterSide) -> list[Faul
         *_check_memory(job, request),
         *_check_interval(job, side),
         *_check_identity(job, side),
+        *_check_queue(job, side.queues),
     ]
 
 
@@ -247,6 +267,68 @@ def _check_identity(job: Job, side: ClusterSide) -> list[Fault]:
         message = f"must be {wanted_account!r}, whose training_pods {why}, got {got}"
         faults.append(Fault(("service_account",), message, severity))
     return faults
+
+
+def _check_queue(job: Job, queues: Queues | None) -> list[Fault]:
+    if queues is None:
+        return []
+    if absent(job, "team"):
+        message = (
+            "is none, so that the job takes nodes past the queues which teams share this cluster by; give one "
+            f"of {quoted(queues.teams)}, or acknowledge this warning with a reason"
+        )
+        return [Fault(("team",), message, "warning")]
+    team, faults = text(job, "team"), _check_priority(job, queues)
+    if team is None:
+        return faults
+    if team not in queues.teams:
+        message = (
+            f"has no quota in the cluster, so that its job never starts, got {team!r}; give one of "
+            f"{quoted(queues.teams)}, or name it in task_governance.teams there"
+        )
+        return [Fault(("team",), message), *faults]
+    return [*faults, *_check_quota(job, team, queues)]
+
+
+def _check_priority(job: Job, queues: Queues) -> list[Fault]:
+    priority = text(job, "priority_class")
+    if priority is None or priority in queues.priority_classes:
+        return []
+    if not queues.priority_classes:
+        way_out = "which has none; leave it out, or name it in task_governance.priority_classes there"
+    else:
+        way_out = f"whose classes are {quoted(queues.priority_classes)}; give one of them"
+    return [Fault(("priority_class",), f"is no priority class of the cluster, {way_out}, got {priority!r}")]
+
+
+def _check_quota(job: Job, team: str, queues: Queues) -> list[Fault]:
+    wanted, least, most = text(job, "instance_type"), fewest_nodes(job), most_nodes(job)
+    of_team = [planned for planned in queues.shares if planned.share.team == team]
+    if wanted is None or least is None or most is None:
+        return []
+    planned = next((one for one in of_team if one.share.instance_type == wanted), None)
+    if planned is None:
+        types = quoted(one.share.instance_type for one in of_team)
+        message = f"is in no quota of team {team!r}, which has {types}, so that its job never starts"
+        return [Fault(("instance_type",), f"{message}, got {wanted!r}; choose one, or give it some there")]
+    spares = number(job, "spares")
+    spares = 0 if spares is None else spares
+    promised, borrowed = planned.share.promised, planned.borrows_at_most
+    room = pods_on(job, promised + borrowed)
+    share = f"the {promised} instances of team {team!r} and the {borrowed} that it may borrow"
+    unit = "" if room == promised + borrowed else f", {room} of these pods,"
+    if least + spares > room:
+        path: FaultPath = ("nodes",) if absent(job, "elastic") else ("elastic", "min_nodes")
+        with_spares = f" with {spares} spares" if spares else ""
+        message = (
+            f"is more than {share}{unit} hold{with_spares}, so that the job waits for ever, got {least}; "
+            "lower it, or raise the quota"
+        )
+        return [Fault(path, message, "warning")]
+    if most + spares > room:
+        message = f"is more than {share}{unit} hold, so that it is never reached, got {most}"
+        return [Fault(("elastic", "max_nodes"), message, "warning")]
+    return []
 
 
 def _is_open(request: Request) -> bool:
