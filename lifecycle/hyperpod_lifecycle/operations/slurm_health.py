@@ -44,7 +44,7 @@ def slurm_health(cluster: Cluster, nodes: Sequence[Node]) -> HealthView:
     except (OSError, subprocess.TimeoutExpired) as error:
         return _unreachable(f"Slurm's controller does not answer ({error}); {_way(cluster, nodes)}")
     if ran.returncode != 0:
-        said = " ".join(ran.stderr.split())
+        said = (ran.stderr.strip() or "it says nothing").splitlines()[-1]
         return _unreachable(f"Slurm's controller does not answer ({said}); {_way(cluster, nodes)}")
     rows = [dict(_fields(line)) for line in ran.stdout.splitlines() if line.strip()]
     by_name = {row["NodeName"]: row for row in rows if "NodeName" in row}

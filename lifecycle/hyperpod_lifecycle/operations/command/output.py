@@ -107,7 +107,7 @@ def drawn(*parts: Any) -> str:
         emoji=False,
     )
     for part in parts:
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, str))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
