@@ -201,7 +201,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], FaultPath, str, str]] = [
         SHARED,
         ("team",),
         "error",
-        "has no quota in the cluster, so that its job never starts, got 'c'; give one of 'a', 'b', or name it",
+        "has no quota in the cluster, .*never starts, got 'c'; give one of 'a', 'b', or name it",
     ),
     (
         QUEUED | {"priority_class": "urgent"},

@@ -274,8 +274,8 @@ def _check_queue(job: Job, queues: Queues | None) -> list[Fault]:
         return []
     if absent(job, "team"):
         message = (
-            "is none, so that the job takes nodes past the queues which teams share this cluster by; give one "
-            f"of {quoted(queues.teams)}, or acknowledge this warning with a reason"
+            "is none, so that the job takes nodes past the queues by which teams share this cluster; give "
+            f"one of {quoted(queues.teams)}, or acknowledge this warning with a reason"
         )
         return [Fault(("team",), message, "warning")]
     team, faults = text(job, "team"), _check_priority(job, queues)
