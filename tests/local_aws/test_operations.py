@@ -34,7 +34,8 @@ class Site:
         def group(name: str, kind: str, count: int, node_type: str, **more: Any) -> dict[str, Any]:
             return {
                 "InstanceGroupName": name, "InstanceType": kind, "InstanceCount": count,
-                "ExecutionRole": role, "LifeCycleConfig": scripts, "SlurmConfig": {"NodeType": node_type, **more},
+                "ExecutionRole": role, "LifeCycleConfig": scripts,
+                "SlurmConfig": {"NodeType": node_type, **more},
             }  # fmt: skip
 
         self.arn = self.api.create_cluster(
