@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from hyperpod_model.catalog.fact import UnknownNameError
 from hyperpod_model.catalog.instances import InstanceType, instance_type
@@ -16,7 +18,7 @@ NODES: Final = "nodes"
 AUTO_SCALING: Final = "autoscaling"
 """What a role is for: it is taken by a service, which its trust policy must name."""
 
-_S3: Final = "s3://"
+_S3_HOST: Final = re.compile(r"(?:(?P<bucket>.+)\.)?s3[.-](?:.+\.)?amazonaws\.(?:com|com\.cn|eu)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +162,9 @@ class Wanted:
             own = group.lifecycle_scripts
             uris.append(None if own is None else own.source_s3_uri)
         for uri in uris:
-            if uri is not None and uri.startswith(_S3):
-                yield uri.removeprefix(_S3).partition("/")[0], "lifecycle scripts"
+            bucket = None if uri is None else _bucket(uri)
+            if bucket is not None:
+                yield bucket, "lifecycle scripts"
         files = self.spec.file_system
         repository = None if files is None else files.data_repository
         if repository is not None and repository.bucket_name is not None:
@@ -231,6 +234,17 @@ def _listed(name: str) -> InstanceType | None:
         return instance_type(name)
     except UnknownNameError:
         return None
+
+
+def _bucket(uri: str) -> str | None:
+    """Bucket of ``s3://bucket/...``, or of an address of S3, with the bucket in the host or in the path."""
+    parts = urlsplit(uri)
+    if parts.scheme == "s3":
+        return parts.netloc or None
+    host = _S3_HOST.fullmatch(parts.netloc)
+    if host is None:
+        return None
+    return host["bucket"] or parts.path.lstrip("/").partition("/")[0] or None
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from preflight_account import MADE, with_groups
+import pytest
+from preflight_account import MADE, ROLE, with_groups
 from preflight_asked import all_ok, asked, only
 from told_aws import Refusal
 
@@ -38,6 +39,24 @@ def test_all_buckets_are_looked_at():
     found = asked(NAME, spec)
     all_ok(found)
     assert [each.subject for each in found] == ["corpus", "other-scripts", "scripts"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "names"),
+    [
+        ("s3://scripts", ["scripts"]),
+        ("https://scripts.s3.us-west-2.amazonaws.com/v1/", ["scripts"]),
+        ("https://my.scripts.s3.amazonaws.com/v1", ["my.scripts"]),
+        ("https://s3.us-west-2.amazonaws.com/scripts/v1", ["scripts"]),
+        ("https://s3-us-west-2.amazonaws.com/scripts/v1", ["scripts"]),
+        ("https://example.com/scripts/v1", []),
+    ],
+)
+def test_every_way_to_say_where_scripts_are(uri, names):
+    own = [{**group, "execution_role_arn": ROLE} for group in SCRIPTS["instance_groups"]]
+    scripts = {**SCRIPTS["lifecycle_scripts"], "source_s3_uri": uri}
+    spec = {**SCRIPTS, "lifecycle_scripts": scripts, "instance_groups": own}
+    assert [each.subject for each in asked(NAME, spec) if each.verdict != "not applicable"] == names
 
 
 def test_the_owner_is_asked_for():
