@@ -272,3 +272,15 @@ def good_account() -> dict[tuple[str, str], Answer]:
             ]
         },
     }
+
+
+def restricted(**more: Any) -> dict[str, Any]:
+    """A cluster on EKS with a restricted group alone."""
+    group = {"name": "nova", "instance_type": "ml.p5.48xlarge", "instance_count": 4, **more}
+    environment = {"file_system": {"storage_capacity_gib": 1200, "throughput_mbps_per_tib": 250}}
+    return {
+        **ON_EKS,
+        "instance_groups": [],
+        "restricted_instance_groups": [group],
+        "restricted_environment": environment,
+    }

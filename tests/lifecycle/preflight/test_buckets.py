@@ -106,3 +106,8 @@ def test_any_other_answer():
 
 def test_no_bucket():
     only(asked(NAME, MADE), "not applicable", "no existing bucket is named")
+
+
+def test_a_bucket_that_goes_away_between_two_questions():
+    answer = {HEAD: lambda asked: head(*(("403", 403) if "ExpectedBucketOwner" in asked else ("503", 503)))}
+    only(asked(NAME, SCRIPTS, answer), "cannot tell", "AWS refuses s3:ListBucket in us-west-2: 503")

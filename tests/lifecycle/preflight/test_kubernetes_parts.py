@@ -301,3 +301,14 @@ class TestKubectl:
             KubernetesUnreachableError, match="kubectl is not on the PATH; install it, or leave"
         ):
             reads(api, context="mine").one(DEFINITION)
+
+    def test_a_kubectl_that_does_not_run(self, api, kubectl):
+        program = kubectl / "bin" / "kubectl"
+        program.write_text("#!/no/such/interpreter\n")
+        with pytest.raises(KubernetesUnreachableError, match=r"kubectl: .*No such file"):
+            reads(api, context="mine").one(DEFINITION)
+        assert found(api)[0].text.endswith("or say --kube-context")
+
+    def test_no_list_of_daemon_sets(self, api, kubectl):
+        (kubectl / DAEMON_SETS.replace("/", "_")).unlink()
+        only(found(api, context="mine"), "problem", "no DaemonSet runs the image")

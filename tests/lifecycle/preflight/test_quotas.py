@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from preflight_account import CLUSTER_QUOTAS, MADE, PLAN, clusters, group, quota, with_groups
+from preflight_account import CLUSTER_QUOTAS, MADE, PLAN, clusters, group, quota, restricted, with_groups
 from preflight_asked import all_ok, asked, only
 from told_aws import Refusal, denied
 
@@ -45,7 +45,23 @@ def test_a_group_counts_what_it_is_to_have():
     only(asked(NAME, MADE, there), "problem", "6 used by other clusters")
 
 
-def test_restricted_and_flexible_groups_count():
+def test_as_much_as_there_is_will_do():
+    all_ok(asked(NAME, MADE, quotas(P5=4, M5=1, ONE=5, ALL=5, EBS=500)))
+
+
+def test_restricted_groups_count():
+    only(asked(NAME, restricted(), quotas(P5=3)), "problem", "it is 3, 4 needed")
+    there = clusters(another=[])
+    describe = there["sagemaker", "DescribeCluster"]
+    row = group("nova", "ml.p5.48xlarge", 7)
+    there["sagemaker", "DescribeCluster"] = lambda asked: {
+        **describe(asked),
+        "RestrictedInstanceGroups": [row],
+    }
+    only(asked(NAME, MADE, there), "problem", "4 needed and 7 used by other clusters")
+
+
+def test_flexible_groups_count():
     flexible = {
         "InstanceGroupName": "flexible",
         "CurrentCount": 4,

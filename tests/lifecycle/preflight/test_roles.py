@@ -128,3 +128,13 @@ def test_the_missing_permission_is_named():
         "cannot tell",
         "permit iam:GetRole; ask for that action",
     )
+
+
+def test_the_installer_of_the_chart_must_exist():
+    eks = {
+        "cluster_arn": ON_EKS["eks"]["cluster_arn"],
+        "kubectl_role_arn": "arn:aws:iam::111122223333:role/admin",
+        "cluster_security_group_id": "sg-0fedcba9876543210",
+        "dependency_chart": {"oci_uri": "oci://r.example.com/c", "version": "0.1.0"},
+    }
+    all_ok(asked(NAME, {**ON_EKS, "eks": eks}), "admin: it exists .installer of the chart.$")

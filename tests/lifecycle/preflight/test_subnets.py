@@ -11,6 +11,7 @@ from preflight_account import (
     SUBNET,
     clusters,
     group,
+    restricted,
     subnet,
     with_groups,
 )  # fmt: skip
@@ -53,6 +54,10 @@ def test_nodes_of_eks_take_more():
 
 def test_interfaces_without_addresses_take_none():
     all_ok(asked(NAME, with_groups(EXISTING, network_interface_type="efa-only"), free(5)), "workers 4 x 1")
+
+
+def test_nodes_of_restricted_groups_take_them_too():
+    all_ok(asked(NAME, restricted(), free(324)), r"324 needed \(nova 4 x 81\)")
 
 
 def test_the_file_system_takes_addresses_too():

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from preflight_account import EXISTING, MADE, PLAN, capacity, clusters, group, plan, subnet, with_groups
+from preflight_account import (
+    EXISTING,
+    MADE,
+    PLAN,
+    capacity,
+    clusters,
+    group,
+    plan,
+    restricted,
+    subnet,
+    with_groups,
+)
 from preflight_asked import all_ok, asked, only
 from told_aws import Refusal, denied
 
@@ -132,3 +143,17 @@ def test_the_missing_permission_is_named():
     only(
         asked(NAME, SPEC, {DESCRIBE: denied(action)}), "cannot tell", f"permit {action}; ask for that action"
     )
+
+
+def test_clusters_that_nobody_may_list():
+    refused = {("sagemaker", "ListClusters"): denied("sagemaker:ListClusters")}
+    only(
+        asked(NAME, SPEC, {**refused, **told(AvailableInstanceCount=1)}),
+        "cannot tell",
+        "1 of its instances are fr",
+    )
+    all_ok(asked(NAME, SPEC, refused))
+
+
+def test_a_restricted_group():
+    all_ok(asked(NAME, restricted(training_plan_arn=PLAN)), "fits nova")
