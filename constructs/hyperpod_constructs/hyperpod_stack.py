@@ -44,10 +44,12 @@ from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
+from hyperpod_model.cluster_spec.budget import cost_tag_of
 from hyperpod_model.faults import Fault, InvalidInputError
 
 if TYPE_CHECKING:
     from hyperpod_constructs.accounting_database import AccountingDatabase
+    from hyperpod_constructs.budget_guard import BudgetGuard
     from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
     from hyperpod_constructs.task_governance import TaskGovernance
@@ -115,6 +117,8 @@ class HyperPodStack(Stack):
         self._existing = ExistingResources(self)
         for key, value in spec.tags.items():
             Tags.of(self).add(key, value)
+        for key in cost_tag_of(spec):
+            Tags.of(self).add(key, spec.name)
         for finding, reason in spec.acknowledged_findings.items():
             Validations.of(self).acknowledge(Acknowledgment(id=finding, reason=reason))
         self.network = self._network()
@@ -138,6 +142,7 @@ class HyperPodStack(Stack):
             self.control_plane.install_operators(after=self.cluster)
         self.observability = self._observability()
         self.task_governance = self._task_governance()
+        self.budget_guard = self._budget_guard()
         self._add_outputs()
 
     def _network(self) -> ClusterNetworkBase | None:
@@ -317,7 +322,8 @@ class HyperPodStack(Stack):
         """Whether pods get roles through the Pod Identity agent, which acts with the nodes' role."""
         pods = self.spec.training_pods
         trains = pods is not None and pods.identity == "pod-identity"
-        return self.control_plane is not None and (trains or bool(self.control_plane.operators))
+        counts = self.spec.budget is not None and self.spec.budget.idle_check_image is not None
+        return self.control_plane is not None and (trains or counts or bool(self.control_plane.operators))
 
     def _let_existing_roles_in(self) -> None:
         """Their policies cannot name the buckets and keys of this stack, which nobody knew before."""
@@ -538,6 +544,43 @@ class HyperPodStack(Stack):
             fair_share=said.fair_share,
             idle_resource_sharing=said.idle_resource_sharing,
         )
+
+    def _budget_guard(self) -> BudgetGuard | None:
+        said = self.spec.budget
+        if said is None:
+            return None
+        from hyperpod_constructs.budget_guard import BudgetGuard
+
+        guard = BudgetGuard(
+            self,
+            "BudgetGuard",
+            cluster=self.cluster,
+            limit_usd=said.limit_usd,
+            start_date=said.start_date,
+            end_date=said.end_date,
+            actual_alert_percentages=said.actual_alert_percentages,
+            forecast_alert_percentages=said.forecast_alert_percentages,
+            notices=None if self.observability is None else self.observability.notices,
+            emails=said.emails,
+            cost_allocation_tag=said.cost_allocation_tag,
+            # The stack puts it on everything, where the specification does not.
+            cost_allocation_tag_value=self.spec.tags.get(said.cost_allocation_tag, self.spec.name),
+            idle_hours=said.idle_hours,
+            cost_per_hour_usd=said.cost_per_hour_usd,
+        )
+        if said.idle_check_image is not None and self.spec.eks.cluster_arn is None:
+            from hyperpod_constructs.running_jobs_manifest import RunningJobsManifest
+
+            # The specification refuses the image for Slurm, and the EKS cluster is made here.
+            assert self.control_plane is not None
+            RunningJobsManifest(
+                guard,
+                "RunningJobs",
+                control_plane=self.control_plane,
+                cluster_name=self.spec.name,
+                image=said.idle_check_image,
+            ).node.add_dependency(self.cluster)
+        return guard
 
     def _orchestrator(self) -> Orchestrator:
         if self.control_plane is not None:

@@ -10,6 +10,7 @@ from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
 from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import WorkerGroup
 from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.cluster_spec import ClusterSpec
+from hyperpod_model.cluster_spec.budget import counts_jobs_on_controller
 from hyperpod_model.secondary_volume import secondary_volume_gib
 
 _GPU = "gpu"
@@ -39,6 +40,7 @@ def node_parameters_of(spec: ClusterSpec, *, file_system: LustreFileSystem | Non
         users_file=None if scripts is None else scripts.users_file,
         shared_folder=None if scripts is None else scripts.shared_folder,
         log_files={} if scripts is None else scripts.log_files,
+        running_jobs_group=_controller_group(spec) if counts_jobs_on_controller(spec) else None,
         slurm=_classic_slurm(spec),
     )
 
@@ -73,9 +75,8 @@ def _classic_slurm(spec: ClusterSpec) -> ClassicSlurm | None:
     if not _scripts_configure_slurm(spec):
         return None
     groups = spec.instance_groups
-    (controller,) = (group.name for group in groups if group.node_type == "Controller")
     return ClassicSlurm(
-        controller_group=controller,
+        controller_group=_controller_group(spec),
         login_group=next((group.name for group in groups if group.node_type == "Login"), None),
         worker_groups=[
             WorkerGroup(group.name, group.partition_names[0])
@@ -85,3 +86,8 @@ def _classic_slurm(spec: ClusterSpec) -> ClassicSlurm | None:
         accounting=spec.slurm.accounting,
         settings=spec.slurm.settings,
     )
+
+
+def _controller_group(spec: ClusterSpec) -> str:
+    (controller,) = (group.name for group in spec.instance_groups if group.node_type == "Controller")
+    return controller

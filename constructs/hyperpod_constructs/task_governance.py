@@ -14,6 +14,7 @@ from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
 from hyperpod_model.catalog.task_governance import (
     ADD_ON,
     DEFAULT_BORROW_LIMIT_PERCENT,
@@ -21,6 +22,7 @@ from hyperpod_model.catalog.task_governance import (
     DEFAULT_STRATEGY,
     DEFAULT_WEIGHT,
     QUOTA_TYPE,
+    SCHEDULER_TYPE,
     PreemptOwnTasks,
     SharingStrategy,
 )
@@ -71,7 +73,8 @@ class TaskGovernance(Construct):
         scope: Parent of the construct.
         id: Id within the parent.
         cluster: The HyperPod cluster, with EKS.
-        control_plane: Its EKS cluster, in which the add-on is installed. Default: the add-on is there already.
+        control_plane: Its EKS cluster, in which the add-on is installed. Default: the add-on is there
+            already.
         teams: The quotas, at least one.
         priority_classes: Weights, 0 to 100, by name of up to 10 classes. Default: none.
         fair_share: Whether idle instances are shared out by weight; else first come, first served. Default
@@ -121,6 +124,8 @@ class TaskGovernance(Construct):
         )
         for warning in warnings:
             Annotations.of(self).add_warning_v2(GOVERNANCE_WARNING, warning.message)
+        for kind in (SCHEDULER_TYPE, QUOTA_TYPE):
+            warn_of_unlisted_type(self, kind)
         scheduler = sagemaker.CfnClusterSchedulerConfig(
             self,
             "Resource",

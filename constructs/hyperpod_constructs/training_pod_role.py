@@ -115,7 +115,7 @@ class TrainingPodRole(RoleWithAttachedPermissions):
         self._become(
             scope,
             id,
-            trusted=_pod_identity_principal(control_plane, namespace, service_account),
+            trusted=pod_identity_principal(control_plane, namespace, service_account),
             namespace=namespace,
             service_account=service_account,
             checkpoint_bucket=checkpoint_bucket,
@@ -371,9 +371,14 @@ def _issuer_url_of(control_plane: EksCluster | None) -> str | None:
     return url if isinstance(url, str) else None
 
 
-def _pod_identity_principal(
-    control_plane: EksCluster, namespace: str, service_account: str
-) -> iam.IPrincipal:
+def pod_identity_principal(control_plane: EksCluster, namespace: str, service_account: str) -> iam.IPrincipal:
+    """Return who may take the role of pods: a session of EKS Pod Identity for exactly these.
+
+    Args:
+        control_plane: EKS cluster of the pods.
+        namespace: Their namespace.
+        service_account: Their service account.
+    """
     tags = {
         POD_IDENTITY_CLUSTER_TAG: control_plane.cluster_arn,
         POD_IDENTITY_NAMESPACE_TAG: namespace,

@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
+from hyperpod_model.catalog.budgets import (
+    RUNNING_JOBS_DIMENSION,
+    RUNNING_JOBS_METRIC,
+    RUNNING_JOBS_MINUTES,
+)
+from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 
 PARAMETERS_FILE = "parameters.json"
 """Name of the file, at the top of the folder of scripts."""
@@ -54,6 +60,8 @@ class NodeParameters:
         shared_folder: Folder on a shared file system where nodes leave each other their keys. None by
             default.
         log_files: Files by name of the log stream, shipped to the cluster's log group. None by default.
+        running_jobs_group: Instance group of the controller, which puts the number of running jobs into
+            CloudWatch. By default nobody does.
         slurm: Slurm, where the scripts configure it. By default HyperPod does.
     """
 
@@ -66,6 +74,7 @@ class NodeParameters:
     users_file: str | None = None
     shared_folder: str | None = None
     log_files: Mapping[str, str] = field(default_factory=dict)
+    running_jobs_group: str | None = None
     slurm: ClassicSlurm | None = None
 
     def render(self) -> str:
@@ -80,10 +89,20 @@ class NodeParameters:
             "users_file": self.users_file,
             "shared_folder": self.shared_folder,
             "log_shipping": {"files": dict(self.log_files)} if self.log_files else None,
+            "running_jobs": None if self.running_jobs_group is None else self._running_jobs(),
             "slurm": None if self.slurm is None else self.slurm.to_parameters(),
         }
         said = {name: value for name, value in content.items() if value not in (None, {}, [])}
         return json.dumps(said, indent=2, sort_keys=True) + "\n"
+
+    def _running_jobs(self) -> dict[str, Any]:
+        return {
+            "group": self.running_jobs_group,
+            "minutes": RUNNING_JOBS_MINUTES,
+            "namespace": METRIC_NAMESPACE,
+            "metric": RUNNING_JOBS_METRIC,
+            "dimension": RUNNING_JOBS_DIMENSION,
+        }
 
 
 def _lists(by_group: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hyperpod_model.cluster_spec.accounting_database import AccountingDatabaseSpec
 from hyperpod_model.cluster_spec.auto_scaling import AutoScalingSpec
+from hyperpod_model.cluster_spec.budget import BudgetSpec
 from hyperpod_model.cluster_spec.checkpoint_bucket import CheckpointBucketSpec
 from hyperpod_model.cluster_spec.checkpoint_signing_key import CheckpointSigningKeySpec
 from hyperpod_model.cluster_spec.checkpointless import CheckpointlessSpec
@@ -33,6 +34,7 @@ from hyperpod_model.cluster_spec.software_updates import (
     ScheduledUpdateSpec,
 )
 from hyperpod_model.cluster_spec.stack_name import stack_name_of
+from hyperpod_model.cluster_spec.task_governance import TaskGovernanceSpec, TeamQuotaSpec
 from hyperpod_model.cluster_spec.tiered_checkpointing import TieredCheckpointingSpec
 from hyperpod_model.cluster_spec.training_pods import TrainingPodsSpec
 
@@ -41,6 +43,7 @@ __all__ = [
     "AutoPatchingSpec",
     "AutoScalingSpec",
     "BatchSizeSpec",
+    "BudgetSpec",
     "CheckpointBucketSpec",
     "CheckpointSigningKeySpec",
     "CheckpointlessSpec",
@@ -65,6 +68,8 @@ __all__ = [
     "RestrictedInstanceGroupSpec",
     "ScheduledUpdateSpec",
     "SlurmSpec",
+    "TaskGovernanceSpec",
+    "TeamQuotaSpec",
     "TieredCheckpointingSpec",
     "TrainingPodsSpec",
     "load_cluster",

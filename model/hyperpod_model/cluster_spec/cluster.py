@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 from hyperpod_model.catalog.cluster_request import cluster_request
 from hyperpod_model.catalog.regions import regions_with_hyperpod
 from hyperpod_model.cluster_spec.auto_scaling import AutoScalingSpec
+from hyperpod_model.cluster_spec.budget import BudgetSpec, budget_steps_due
 from hyperpod_model.cluster_spec.checkpoint_bucket import CheckpointBucketSpec
 from hyperpod_model.cluster_spec.checkpoint_signing_key import CheckpointSigningKeySpec
 from hyperpod_model.cluster_spec.checkpointless import CheckpointlessSpec
@@ -200,6 +201,13 @@ class ClusterSpec(SpecModel):
             "is made with rules and alarms that publish to it; who reads it has no default, see emails."
         ),
     )
+    budget: BudgetSpec | None = Field(
+        default=None,
+        description=(
+            "What the cluster may cost, with alerts, and an alarm on a fleet without a job. By default none: "
+            "the amount is yours to say."
+        ),
+    )
     administrator_role_arns: Items[str] = Field(
         default=(),
         description=(
@@ -253,12 +261,13 @@ class ClusterSpec(SpecModel):
         """What the user has to do next, or should know.
 
         That is where deep health checks do not run throughout, where checkpoints are tiered, and until
-        somebody hears of failures.
+        somebody hears of failures and of costs.
         """
         return (
             *steps_due(self),
             *tiered_steps_due(self.tiered_checkpointing),
             *observability_steps_due(self.observability),
+            *budget_steps_due(self),
         )
 
     def deep_health_checks_of(self, group: InstanceGroupSpec) -> tuple[str, ...]:

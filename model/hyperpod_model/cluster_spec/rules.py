@@ -13,6 +13,7 @@ from hyperpod_model.checks.lustre import check_lustre
 from hyperpod_model.checks.resilience import check_spare_nodes
 from hyperpod_model.checks.shape import check_shape
 from hyperpod_model.cluster_spec.arn_rules import check_arns
+from hyperpod_model.cluster_spec.budget import check_budget_of, cost_tag_of
 from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository_of
 from hyperpod_model.cluster_spec.eks_rules import check_eks
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
@@ -66,6 +67,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *check_data_repository_of(spec, deployment_type=LUSTRE_DEPLOYMENT_TYPE),
         *check_observability(spec),
         *check_task_governance_of(spec),
+        *check_budget_of(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),
         *_check_tags(spec),
@@ -410,12 +412,13 @@ def _check_tags(spec: ClusterSpec) -> list[Fault]:
         if key in spec.tags
     ]
     most = cluster_request().at("Tags").max
-    if most is not None and len(spec.tags) + len(cluster_tags.OWN) > most:
+    own = [*cluster_tags.OWN, *cost_tag_of(spec)]
+    if most is not None and len(spec.tags) + len(own) > most:
         faults.append(
             Fault(
                 ("tags",),
-                f"must be at most {most - len(cluster_tags.OWN)}, since the cluster gets "
-                f"{' and '.join(cluster_tags.OWN)} besides, got {len(spec.tags)}",
+                f"must be at most {most - len(own)}, since the cluster gets {' and '.join(own)} besides, got "
+                f"{len(spec.tags)}",
             )
         )
     return faults

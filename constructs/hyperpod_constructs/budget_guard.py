@@ -1,0 +1,269 @@
+"""What a cluster costs, and whether anybody uses it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aws_cdk import Annotations, Duration, Stack, Tags, Token
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import CLUSTER, check_kind
+from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
+from hyperpod_constructs.log_alarm import tell
+from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.operator_commands import list_nodes
+from hyperpod_constructs.tokens import known
+from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
+from hyperpod_model.catalog.budgets import (
+    BUDGET_TYPE,
+    DEFAULT_COST_ALLOCATION_TAG,
+    RUNNING_JOBS_DIMENSION,
+    RUNNING_JOBS_METRIC,
+    RUNNING_JOBS_MINUTES,
+    TAG_FILTER,
+    tag_filter_value,
+)
+from hyperpod_model.catalog.logs import METRIC_NAMESPACE
+from hyperpod_model.checks.budget import check_budget
+
+TAG_NOTE: Final = "hyperpod:BudgetGuard.costAllocationTag"
+BUDGET_WARNING: Final = "hyperpod:BudgetGuard.budget"
+NO_READER_WARNING: Final = "hyperpod:BudgetGuard.noReader"
+IMPORTED_TAG_WARNING: Final = "hyperpod:BudgetGuard.importedCluster"
+
+_USD: Final = "USD"
+_MISSED_CHECKS: Final = 1
+_MINUTES_OF_HOUR: Final = 60
+
+
+class BudgetGuard(Construct):
+    """A budget in US dollars for one cluster, and an alarm when no job has run on it for hours.
+
+    The budget counts what has the cluster's cost allocation tag. Only the paying account can activate a tag,
+    in the Billing console; before, the budget sees no costs and alerts nobody, which an annotation at
+    synthesis says. A monthly budget starts anew each month; one with dates is a campaign, which AWS deletes
+    after its end.
+
+    The alarm watches the metric ``RunningJobs``, which a check puts every 10 minutes: with Slurm a timer on
+    the controller (a step of the package's lifecycle scripts), with EKS a CronJob (``RunningJobsCheck`` of
+    ``hyperpod_charts``). It begins when the checks of all those hours came in, but for one, and none saw a
+    job. No data is no idle fleet: with too few checks it does not begin, with none at all it turns to
+    ``INSUFFICIENT_DATA``.
+
+    Sources: Cost Management user guide, budgets and cost allocation tags; CloudWatch user guide, metric math.
+
+    Args:
+        scope: Parent of the construct.
+        id: Id within the parent.
+        cluster: The cluster. One that is imported must have the tag already.
+        limit_usd: What it may cost in US dollars, each month or between the dates.
+        start_date: First day of a campaign, such as ``2027-01-15``. Default: a monthly budget.
+        end_date: Day on which it ends. Required with ``start_date``.
+        actual_alert_percentages: Percentages of ``limit_usd`` that are told of when spent. Default 50, 80,
+            100.
+        forecast_alert_percentages: Those that are told of when AWS forecasts them, after about five weeks of
+            spending. Default 100.
+        notices: Topic for all alerts, such as ``ClusterObservability(...).notices``, or an existing one by
+            ``NoticeTopic.from_topic``, whose policies must admit budgets.amazonaws.com and
+            cloudwatch.amazonaws.com. Default: one is made, to which ``emails`` are subscribed.
+        emails: Addresses, up to 10. With ``notices`` they get the alerts of the budget alone. Default: none.
+        cost_allocation_tag: Key of the tag. Default ``hyperpod-cluster``.
+        cost_allocation_tag_value: Its value. Default: the cluster's name, and the cluster gets the tag. One
+            that is given must be on the cluster already.
+        idle_hours: Hours without a job after which the alarm begins, 1 to 24; None for no alarm. Default 4.
+        cost_per_hour_usd: What an hour of the whole cluster costs in US dollars, for the alarm to say.
+            Default: it names no amount.
+
+    Attributes:
+        budget: The budget.
+        notices: The topic.
+        idle_alarm: The alarm. None if switched off.
+        running_jobs: The metric that it watches.
+
+    Raises:
+        InvalidInputError: If an amount, date, percentage, address or number of hours is none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: HyperPodClusterBase,
+        limit_usd: float,
+        start_date: str | None = None,
+        end_date: str | None = None,
+        actual_alert_percentages: Sequence[float] = (50, 80, 100),
+        forecast_alert_percentages: Sequence[float] = (100,),
+        notices: NoticeTopic | None = None,
+        emails: Sequence[str] = (),
+        cost_allocation_tag: str = DEFAULT_COST_ALLOCATION_TAG,
+        cost_allocation_tag_value: str | None = None,
+        idle_hours: int | None = 4,
+        cost_per_hour_usd: float | None = None,
+    ) -> None:
+        super().__init__(scope, id)
+        self._check(
+            cluster,
+            limit_usd=limit_usd,
+            start_date=start_date,
+            end_date=end_date,
+            actual_alert_percentages=actual_alert_percentages,
+            forecast_alert_percentages=forecast_alert_percentages,
+            emails=emails,
+            cost_allocation_tag=cost_allocation_tag,
+            idle_hours=idle_hours,
+            cost_per_hour_usd=cost_per_hour_usd,
+        )
+        warn_of_unlisted_type(self, BUDGET_TYPE)
+        self._cluster = cluster
+        readers: Sequence[str] = () if notices is None else emails
+        if notices is None and not emails:
+            Annotations.of(self).add_warning_v2(
+                NO_READER_WARNING,
+                "nobody hears what the cluster costs; pass emails, or notices that somebody reads, or "
+                "subscribe to the topic of this construct and acknowledge this",
+            )
+        self.notices = NoticeTopic(self, "Topic", emails=emails) if notices is None else notices
+        self.notices.admit_budgets()
+        value = self._tag(cost_allocation_tag, cost_allocation_tag_value)
+        alerts = [
+            _alert(kind, percent, topic_arn=self.notices.topic.topic_arn, emails=readers)
+            for kind, percentages in (
+                ("ACTUAL", actual_alert_percentages),
+                ("FORECASTED", forecast_alert_percentages),
+            )
+            for percent in percentages
+        ]
+        self.budget = budgets.CfnBudget(
+            self,
+            "Resource",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_name=self._name(alerts),
+                budget_type="COST",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=limit_usd, unit=_USD),
+                time_unit="MONTHLY" if start_date is None else "CUSTOM",
+                time_period=None
+                if start_date is None or end_date is None
+                else budgets.CfnBudget.TimePeriodProperty(start=_epoch(start_date), end=_epoch(end_date)),
+                cost_filters={TAG_FILTER: [tag_filter_value(cost_allocation_tag, value)]},
+            ),
+            notifications_with_subscribers=alerts,
+        )
+        self.running_jobs = cloudwatch.Metric(
+            namespace=METRIC_NAMESPACE,
+            metric_name=RUNNING_JOBS_METRIC,
+            dimensions_map={RUNNING_JOBS_DIMENSION: cluster.cluster_name},
+            statistic=cloudwatch.Stats.MAXIMUM,
+            period=Duration.minutes(RUNNING_JOBS_MINUTES),
+        )
+        self.idle_alarm = None if idle_hours is None else self._idle_alarm(idle_hours, cost_per_hour_usd)
+
+    def _check(self, cluster: HyperPodClusterBase, **said: Any) -> None:
+        values = {
+            name: [known(item) for item in value] if isinstance(value, (list, tuple)) else known(value)
+            for name, value in said.items()
+        }
+        faults = check_kind(cluster, CLUSTER, ("cluster",), required=True)
+        warnings = refuse_arguments(f"budget '{self.node.path}'", [*faults, *check_budget(values)])
+        for warning in warnings:
+            Annotations.of(self).add_warning_v2(BUDGET_WARNING, str(warning))
+
+    def _tag(self, key: str, value: str | None) -> str:
+        """Put the tag on the cluster unless it is there, and say what is to be done about it."""
+        Annotations.of(self).add_info_v2(
+            TAG_NOTE,
+            f"the budget counts what has the tag '{key}', which must be activated once under Cost allocation "
+            "tags in the Billing console of the paying account; before, it sees no costs",
+        )
+        if value is not None:
+            return value
+        if isinstance(self._cluster, HyperPodCluster):
+            Tags.of(self._cluster).add(key, self._cluster.cluster_name)
+        else:
+            Annotations.of(self).add_warning_v2(
+                IMPORTED_TAG_WARNING,
+                f"the cluster is imported and must have the tag '{key}' with its name already; if it has "
+                "another, pass cost_allocation_tag and cost_allocation_tag_value, else tag it and "
+                "acknowledge this",
+            )
+        return self._cluster.cluster_name
+
+    def _name(self, alerts: Sequence[Any]) -> str:
+        """A name of the account; another one with other alerts, which CloudFormation replaces a budget for.
+
+        A replacement under the name of the former one would fail.
+        """
+        content = json.dumps(Stack.of(self).resolve(alerts), sort_keys=True, default=str)
+        digest = hashlib.sha256(content.encode()).hexdigest()[:6]
+        return f"hyperpod-{self._cluster.cluster_name}-{Stack.of(self).region}-{digest}"
+
+    def _idle_alarm(self, hours: int, cost_per_hour_usd: float | None) -> cloudwatch.Alarm:
+        self.notices.admit_alarms()
+        name = self._cluster.cluster_name
+        window = Duration.hours(hours)
+        expected = hours * _MINUTES_OF_HOUR // RUNNING_JOBS_MINUTES
+        alarm = cloudwatch.Alarm(
+            self,
+            "IdleAlarm",
+            alarm_name=f"hyperpod-{name}-idle-fleet",
+            alarm_description=(
+                f"No job has run on HyperPod cluster {name} for {hours} hours"
+                f"{_cost(hours, cost_per_hour_usd)}. Its nodes cost as much idle as busy: start a job, or "
+                f"scale groups down. Look: {list_nodes(name, Stack.of(self).region)}"
+            ),
+            metric=cloudwatch.MathExpression(
+                # A comparison is 1 or 0: the number of checks that came in, if none of them saw a job.
+                expression="checks * (running < 1)",
+                using_metrics={
+                    "checks": self.running_jobs.with_(statistic=cloudwatch.Stats.SAMPLE_COUNT, period=window),
+                    "running": self.running_jobs.with_(period=window),
+                },
+                period=window,
+                label="checks without a running job",
+            ),
+            threshold=expected - _MISSED_CHECKS,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.MISSING,
+        )
+        tell(alarm, self.notices)
+        return alarm
+
+
+def _alert(kind: str, percent: float, *, topic_arn: str, emails: Sequence[str]) -> Any:
+    subscriber = budgets.CfnBudget.SubscriberProperty
+    return budgets.CfnBudget.NotificationWithSubscribersProperty(
+        notification=budgets.CfnBudget.NotificationProperty(
+            comparison_operator="GREATER_THAN",
+            notification_type=kind,
+            threshold=percent,
+            threshold_type="PERCENTAGE",
+        ),
+        subscribers=[
+            subscriber(subscription_type="SNS", address=topic_arn),
+            *(subscriber(subscription_type="EMAIL", address=address) for address in emails),
+        ],
+    )
+
+
+def _epoch(day: str) -> str:
+    """A day as CloudFormation takes it: seconds since 1970, at midnight UTC."""
+    if Token.is_unresolved(day):
+        return day
+    return str(int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()))
+
+
+def _cost(hours: int, per_hour: float | None) -> str:
+    if per_hour is None:
+        return ""
+    if Token.is_unresolved(per_hour):
+        return f", at {Token.as_string(per_hour)} USD an hour"
+    return f", at {per_hour:,.2f} USD an hour: {hours * per_hour:,.2f} USD so far"

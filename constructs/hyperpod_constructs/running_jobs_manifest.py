@@ -1,0 +1,92 @@
+"""The check of running jobs, applied with the stack."""
+
+from __future__ import annotations
+
+import cdk8s
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_eks as l1_eks
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_charts.running_jobs_check import (
+    RUNNING_JOBS_NAME,
+    RUNNING_JOBS_NAMESPACE,
+    RunningJobsCheck,
+)
+from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
+from hyperpod_constructs.eks_cluster import EksCluster, eks_cluster_name
+from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+from hyperpod_constructs.training_pod_role import pod_identity_principal
+from hyperpod_model.catalog.budgets import RUNNING_JOBS_ACTION
+from hyperpod_model.catalog.logs import METRIC_NAMESPACE
+
+
+class RunningJobsManifest(Construct):
+    """The CronJob that counts running jobs, in the EKS cluster of the stack, and the role of its pods.
+
+    The role takes a session of EKS Pod Identity of exactly this cluster, namespace and service account, and
+    may put metrics into ``/aws/sagemaker/Clusters``, nothing else. What is applied goes with this construct.
+
+    Attributes:
+        role: The role.
+        association: What gives it to the pods.
+        manifest: What is applied.
+
+    Args:
+        scope: Parent of the construct. Never the control plane, which the HyperPod cluster waits for.
+        id: Id within the parent.
+        control_plane: The EKS cluster, with the function that installed its dependency chart.
+        cluster_name: Name of the HyperPod cluster.
+        image: See ``RunningJobsCheck``.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        control_plane: EksControlPlaneBase,
+        cluster_name: str,
+        image: str,
+    ) -> None:
+        super().__init__(scope, id)
+        self.role = _CounterRole(self, "Role", control_plane=control_plane)
+        self.association = l1_eks.CfnPodIdentityAssociation(
+            self,
+            "Association",
+            cluster_name=eks_cluster_name(self, control_plane),
+            namespace=RUNNING_JOBS_NAMESPACE,
+            service_account=RUNNING_JOBS_NAME,
+            role_arn=self.role.role_arn,
+        )
+        chart = RunningJobsCheck(
+            cdk8s.App(), id, cluster_name=cluster_name, region=Stack.of(self).region, image=image
+        )
+        self.manifest = eks.KubernetesManifest(
+            self,
+            "Resource",
+            cluster=control_plane.cluster,
+            manifest=chart.to_json(),
+            overwrite=True,
+            prune=False,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.manifest.node.add_dependency(control_plane, self.association)
+
+
+class _CounterRole(RoleWithAttachedPermissions):
+    _holder = "the check of running jobs"
+
+    def __init__(self, scope: Construct, id: str, *, control_plane: EksCluster) -> None:
+        super().__init__(
+            scope,
+            id,
+            assumed_by=pod_identity_principal(control_plane, RUNNING_JOBS_NAMESPACE, RUNNING_JOBS_NAME),
+            description="Pods that count running jobs",
+        )
+        self._allow(
+            "PublishRunningJobs",
+            [RUNNING_JOBS_ACTION],
+            ["*"],
+            {"StringEquals": {"cloudwatch:namespace": METRIC_NAMESPACE}},
+        )

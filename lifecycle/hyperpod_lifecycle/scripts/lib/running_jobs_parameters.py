@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Prints what running_jobs.py needs, from this node's facts and the cluster's parameters.
+
+Usage: running_jobs_parameters.py NODE_FILE PARAMETERS_FILE
+
+Needs nothing but the standard library of the node's own Python.
+"""
+
+import json
+import sys
+
+
+def main(node_file: str, parameters_file: str) -> int:
+    """Print the parameters."""
+    with open(node_file, encoding="utf-8") as file:
+        node = json.load(file)
+    with open(parameters_file, encoding="utf-8") as file:
+        said = json.load(file)["running_jobs"]
+    wanted = {
+        "cluster": node["cluster_name"],
+        "dimension": said["dimension"],
+        "metric": said["metric"],
+        "namespace": said["namespace"],
+        "region": node["cluster_arn"].split(":")[3],
+    }
+    print(json.dumps(wanted, indent=2, sort_keys=True))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

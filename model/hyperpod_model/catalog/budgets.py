@@ -1,0 +1,47 @@
+"""Budgets of AWS, and the metric by which an idle fleet is told from a busy one."""
+
+from __future__ import annotations
+
+from hyperpod_model.catalog._tables import table
+
+_TABLE = table("budgets")
+
+BUDGET_TYPE: str = _TABLE["type"]
+"""CloudFormation type."""
+
+MOST_ALERTS: int = _TABLE["most_alerts"]
+"""Notifications of one budget."""
+
+MOST_EMAILS: int = _TABLE["most_emails"]
+"""Addresses of one notification, beside one topic."""
+
+PERCENT: tuple[float, float] = tuple(_TABLE["percent"])
+"""Least and most of a threshold."""
+
+FORECAST_NEEDS_WEEKS: int = _TABLE["forecast_needs_weeks"]
+"""Weeks of spending that AWS wants to see before it forecasts."""
+
+TAG_FILTER: str = _TABLE["tag_filter"]
+DEFAULT_COST_ALLOCATION_TAG: str = _TABLE["default_cost_allocation_tag"]
+
+IDLE_HOURS: tuple[int, int] = tuple(_TABLE["idle_hours"])
+"""Least and most hours of one alarm: CloudWatch looks at a period of at most a day."""
+
+RUNNING_JOBS_METRIC: str = _TABLE["running_jobs"]["metric_name"]
+RUNNING_JOBS_DIMENSION: str = _TABLE["running_jobs"]["dimension"]
+RUNNING_JOBS_ACTION: str = _TABLE["running_jobs"]["action"]
+"""What puts the metric."""
+
+RUNNING_JOBS_MINUTES: int = _TABLE["running_jobs"]["minutes"]
+"""Minutes between two checks."""
+
+
+def tag_filter_value(key: str, value: str) -> str:
+    """How a budget names what has a tag. The tag must be activated as a cost allocation tag.
+
+    Args:
+        key: Key of the tag, which users gave, not AWS.
+        value: Its value.
+    """
+    template: str = _TABLE["tag_filter_value"]
+    return template.format(key=key, value=value)
