@@ -100,8 +100,11 @@ from hyperpod_policy.rules.storage import (
 from hyperpod_policy.rules.watch import (
     alarm_actions,
     budget,
+    event_targets,
     health_events,
     log_retention,
+    node_log_alarms,
+    topic_access,
     topic_encryption,
 )
 from hyperpod_policy.update import UpdateRule
@@ -209,9 +212,12 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
     ),
     "watch": (
         health_events.RULE,
+        event_targets.RULE,
         alarm_actions.RULE,
+        node_log_alarms.RULE,
         budget.RULE,
         log_retention.RULE,
+        topic_access.RULE,
         topic_encryption.RULE,
     ),
 }

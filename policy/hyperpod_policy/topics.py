@@ -26,8 +26,8 @@ from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved, concaten
 TOPIC: Final = "AWS::SNS::Topic"
 
 _KEY: Final = "KmsMasterKeyId"
-_POLICIES: Final = ("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy")
-_DOCUMENT: Final = "PolicyDocument"
+TOPIC_POLICIES: Final = ("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy")
+TOPIC_DOCUMENT: Final = "PolicyDocument"
 _IN_VAIN: Final = "on a condition that AWS says it never meets"
 
 
@@ -126,7 +126,7 @@ def _policy(
 ) -> Iterator[Obstacle]:
     holders = [
         policy
-        for policy in template.of_type(*_POLICIES)
+        for policy in template.of_type(*TOPIC_POLICIES)
         if any(
             topic_named(template, value) is topic
             for member in ("Topics", "TopicArn")
@@ -137,23 +137,25 @@ def _policy(
         if service not in ADMITTED_BY_DEFAULT_POLICY:
             yield Obstacle(topic, (), f"has no topic policy, so {service} may not publish")
         return
-    found = [statement for holder in holders for statement in statements_of(holder, _DOCUMENT)]
+    found = [statement for holder in holders for statement in statements_of(holder, TOPIC_DOCUMENT)]
     statements = [statement for statement in found if isinstance(statement, Statement)]
     unclear = len(statements) < len(found)
     allowed = _allowed(statements, service, PUBLISH_ACTION, context)
     if allowed is not True:
         yield Obstacle(
             holders[0],
-            (_DOCUMENT,),
+            (TOPIC_DOCUMENT,),
             f"does not let {service} {PUBLISH_ACTION} to {topic.logical_id}",
             certain=allowed is False and not unclear,
         )
     elif _asks_in_vain(statements, service, PUBLISH_ACTION, context):
         words = f"lets {service} {PUBLISH_ACTION} to {topic.logical_id} {_IN_VAIN}"
-        yield Obstacle(holders[0], (_DOCUMENT,), words, certain=False)
+        yield Obstacle(holders[0], (TOPIC_DOCUMENT,), words, certain=False)
     elif refused(statements, Request(PUBLISH_ACTION, topic.ref, context=context)):
         yield Obstacle(
-            holders[0], (_DOCUMENT,), f"denies {PUBLISH_ACTION} to {topic.logical_id} to {service} as well"
+            holders[0],
+            (TOPIC_DOCUMENT,),
+            f"denies {PUBLISH_ACTION} to {topic.logical_id} to {service} as well",
         )
 
 

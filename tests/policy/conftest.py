@@ -489,34 +489,41 @@ def _cluster() -> dict[str, Any]:
 
 def _watch() -> dict[str, Any]:
     """Return what tells people: events, an alarm and a budget, through an encrypted topic."""
-    services = ["events.amazonaws.com", "cloudwatch.amazonaws.com", "budgets.amazonaws.com"]
+    events, others = "events.amazonaws.com", ["cloudwatch.amazonaws.com", "budgets.amazonaws.com"]
 
-    def allow(*actions: str, **more: Any) -> dict[str, Any]:
-        statement = {
+    def allow(services: list[str], *actions: str, **condition: Any) -> dict[str, Any]:
+        return {
             "Effect": "Allow",
-            "Principal": {"Service": list(services)},
+            "Principal": {"Service": services},
             "Action": list(actions),
             "Resource": "*",
-            **more,
+            **({"Condition": condition} if condition else {}),
         }
-        return {"Statement": [statement]}
 
     topic = ref("Topic")
     # EventBridge meets no condition on its source.
     own_topics = {"Fn::Sub": "arn:${AWS::Partition}:sns:${AWS::Region}:${AWS::AccountId}:*"}
-    of_own_topics = {"ArnLike": {"kms:EncryptionContext:aws:sns:topicArn": own_topics}}
+    of_own_topics = {"kms:EncryptionContext:aws:sns:topicArn": own_topics}
+    publishing = [
+        allow([events], "sns:Publish"),
+        allow(others, "sns:Publish", StringEquals={"aws:SourceAccount": ref("AWS::AccountId")}),
+    ]
     return {
         "TopicKey": {
             "Type": "AWS::KMS::Key",
             "Properties": {
                 "EnableKeyRotation": True,
-                "KeyPolicy": allow("kms:Decrypt", "kms:GenerateDataKey*", Condition=of_own_topics),
+                "KeyPolicy": {
+                    "Statement": [
+                        allow([events, *others], "kms:Decrypt", "kms:GenerateDataKey*", ArnLike=of_own_topics)
+                    ]
+                },
             },
         },
         "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"KmsMasterKeyId": ref("TopicKey")}},
         "TopicPolicy": {
             "Type": "AWS::SNS::TopicPolicy",
-            "Properties": {"Topics": [topic], "PolicyDocument": allow("sns:Publish")},
+            "Properties": {"Topics": [topic], "PolicyDocument": {"Statement": publishing}},
         },
         "Subscription": {
             "Type": "AWS::SNS::Subscription",
@@ -532,7 +539,26 @@ def _watch() -> dict[str, Any]:
                 "Targets": [{"Id": "topic", "Arn": topic}],
             },
         },
-        "Alarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"AlarmActions": [topic]}},
+        "Detections": {
+            "Type": "AWS::Logs::MetricFilter",
+            "Properties": {
+                "LogGroupName": "/aws/sagemaker/Clusters/training/abcdefgh1234",
+                "FilterPattern": '{ $.HealthMonitoringAgentDetectionEvent = "HealthEvent" }',
+                "MetricTransformations": [
+                    {"MetricNamespace": "Training", "MetricName": "Detections", "MetricValue": "1"}
+                ],
+            },
+        },
+        "Alarm": {
+            "Type": "AWS::CloudWatch::Alarm",
+            "Properties": {
+                "Namespace": "Training",
+                "MetricName": "Detections",
+                "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+                "Threshold": 1,
+                "AlarmActions": [topic],
+            },
+        },
         "Budget": {
             "Type": "AWS::Budgets::Budget",
             "Properties": {

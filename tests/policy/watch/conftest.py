@@ -10,7 +10,8 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def _another_service(resources: dict[str, Any]) -> None:
-    _statement(resources, "TopicPolicy", "PolicyDocument")["Principal"] = {"Service": "s3.amazonaws.com"}
+    for statement in _statements(resources, "TopicPolicy", "PolicyDocument"):
+        statement["Principal"] = {"Service": "s3.amazonaws.com"}
 
 
 def _denied(resources: dict[str, Any]) -> None:
@@ -32,12 +33,13 @@ def _key_without_service(resources: dict[str, Any]) -> None:
 
 
 def _key_without_decryption(resources: dict[str, Any]) -> None:
-    _statement(resources, "TopicKey", "KeyPolicy")["Action"] = "kms:GenerateDataKey*"
+    for statement in _statements(resources, "TopicKey", "KeyPolicy"):
+        statement["Action"] = "kms:GenerateDataKey*"
 
 
-def _statement(resources: dict[str, Any], name: str, member: str) -> dict[str, Any]:
-    (found,) = resources[name]["Properties"][member]["Statement"]
-    assert isinstance(found, dict)
+def _statements(resources: dict[str, Any], name: str, member: str) -> list[dict[str, Any]]:
+    found = resources[name]["Properties"][member]["Statement"]
+    assert isinstance(found, list)
     return found
 
 
@@ -90,18 +92,20 @@ def _denial_of_plain_text(resources: dict[str, Any]) -> None:
 
 def _for_the_account(resources: dict[str, Any]) -> None:
     of_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
-    _statement(resources, "TopicPolicy", "PolicyDocument")["Condition"] = of_account
+    for statement in _statements(resources, "TopicPolicy", "PolicyDocument"):
+        statement["Condition"] = of_account
 
 
 def _key_for_the_account(resources: dict[str, Any]) -> None:
     of_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
-    _statement(resources, "TopicKey", "KeyPolicy")["Condition"] = of_account
+    for statement in _statements(resources, "TopicKey", "KeyPolicy"):
+        statement["Condition"] = of_account
 
 
 def _everybody_of_the_account(resources: dict[str, Any]) -> None:
     _for_the_account(resources)
-    statement = _statement(resources, "TopicPolicy", "PolicyDocument")
-    statement.update(Principal={"AWS": "*"}, Action="sns:*")
+    for statement in _statements(resources, "TopicPolicy", "PolicyDocument"):
+        statement.update(Principal={"AWS": "*"}, Action="sns:*")
 
 
 FOR_THE_ACCOUNT: dict[str, Change] = {
@@ -128,7 +132,8 @@ def _foreign_key(resources: dict[str, Any]) -> None:
 
 def _policy_from_elsewhere(resources: dict[str, Any]) -> None:
     service = {"Fn::ImportValue": "service"}
-    _statement(resources, "TopicPolicy", "PolicyDocument")["Principal"] = {"Service": service}
+    for statement in _statements(resources, "TopicPolicy", "PolicyDocument"):
+        statement["Principal"] = {"Service": service}
 
 
 UNCLEAR: dict[str, Change] = {

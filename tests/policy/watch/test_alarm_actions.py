@@ -141,6 +141,6 @@ OWN_ALARMS = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:
 )
 def test_a_policy_for_some_alarms_admits_these(judge, template, pattern, outcome):
     template["Resources"]["Alarm"]["Properties"]["AlarmName"] = "training-faults"
-    (statement,) = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    _, statement = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     statement["Condition"] = {"ArnLike": {"aws:SourceArn": pattern}}
     assert judge(ID, template).outcome(ID) == outcome

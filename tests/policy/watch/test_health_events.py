@@ -88,7 +88,7 @@ def test_a_policy_of_another_topic_does_not_count(judge, template):
 @pytest.mark.parametrize(("rule", "outcome"), [("HealthRule", "undetermined"), ("Other", "fail")])
 def test_a_policy_for_one_rule_admits_no_other(judge, template, rule, outcome):
     template["Resources"]["Other"] = {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "x"}}
-    (statement,) = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    statement, _ = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     statement["Condition"] = {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": [rule, "Arn"]}}}
     assert judge(ID, template).outcome(ID) == outcome
 

@@ -54,3 +54,37 @@ def test_both_branches_are_judged(judge, template):
 def test_a_template_without_cluster_has_no_verdicts(judge, template):
     del template["Resources"]["Cluster"]
     assert judge(ID, template).verdicts == ()
+
+
+@pytest.fixture
+def kept(template):
+    """The nodes' own log group, by the custom resource of ClusterObservability."""
+    retain = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    template["Resources"]["LogKey"] = {
+        "Type": "AWS::KMS::Key",
+        "Properties": {"EnableKeyRotation": True},
+        **retain,
+    }
+    template["Resources"]["NodeLogs"] = {
+        "Type": "Custom::NodeLogGroup",
+        "Properties": {"RetentionInDays": 365, "KmsKeyArn": {"Fn::GetAtt": ["LogKey", "Arn"]}},
+    }
+    return template
+
+
+def test_logs_of_nodes_that_are_kept_comply(judge, kept):
+    assert judge(ID, kept).outcome(ID) == "pass"
+
+
+def test_logs_of_nodes_expire_too(judge, kept):
+    kept["Resources"]["NodeLogs"]["Properties"]["RetentionInDays"] = 7
+    (finding,) = judge(ID, kept).failures
+    assert finding.logical_id == "NodeLogs"
+
+
+@pytest.mark.parametrize("attribute", ["DeletionPolicy", "UpdateReplacePolicy"])
+def test_the_key_of_logs_that_outlive_the_stack_does_so_too(judge, kept, attribute):
+    del kept["Resources"]["LogKey"][attribute]
+    (finding,) = judge(ID, kept).failures
+    assert finding.logical_id == "LogKey"
+    assert "the logs of NodeLogs cannot be read any more" in finding.message
