@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.wanted import Wanted, WantedGroup
+
+
+UNKNOWN_TYPE: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,7 @@ class NodesThere:
 
     Attributes:
         group: Name of the group.
-        instance_type: Their type.
+        instance_type: Their type; ``UNKNOWN_TYPE`` of nodes to come in a group that names none.
         count: How many the group has, or is to have.
         is_reserved: Whether they are of a training plan or spare capacity.
         plan_arn: The training plan.
@@ -150,8 +153,9 @@ def _nodes(row: Mapping[str, Any]) -> Iterator[NodesThere]:
     else:
         types = row.get("InstanceRequirements", {}).get("CurrentInstanceTypes", ())
         missing = count - sum(by_type.values())
-        if types and missing > 0:
-            by_type[types[0]] = by_type.get(types[0], 0) + missing
+        if missing > 0:
+            best = types[0] if types else UNKNOWN_TYPE
+            by_type[best] = by_type.get(best, 0) + missing
     plan = row.get("TrainingPlanArn") or None
     for instance_type, number in by_type.items():
         yield NodesThere(

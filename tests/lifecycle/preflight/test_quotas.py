@@ -76,6 +76,14 @@ def test_flexible_groups_count():
     all_ok(asked(NAME, MADE, there), f"{P5}: it is 8, 4 needed and 4 used by other clusters")
 
 
+def test_a_flexible_group_of_which_nothing_is_told():
+    row = {"InstanceGroupName": "flexible", "CurrentCount": 0, "TargetCount": 50, "InstanceRequirements": {}}
+    found = only(
+        asked(NAME, MADE, clusters(another=[row])), "problem", "5 needed and 50 used by other clusters"
+    )
+    assert found.subject.startswith("Total number of instances")
+
+
 def test_the_cluster_itself_does_not_count_twice():
     all_ok(
         asked(NAME, MADE, clusters(llm_train=[group("workers", "ml.p5.48xlarge", 8)])), "it is 8, 4 needed$"

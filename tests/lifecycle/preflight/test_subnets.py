@@ -14,7 +14,7 @@ from preflight_account import (
     restricted,
     subnet,
     with_groups,
-)  # fmt: skip
+)
 from preflight_asked import all_ok, asked, only
 from told_aws import denied
 

@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
     """
     spec = None if options.file is None else _spec(options)
     if options.print_policy:
-        emit(f"{json.dumps(policy_of(_wanted_offline(spec, options)), indent=2)}\n")
+        emit(f"{json.dumps(policy_of(_wanted_offline(spec)), indent=2)}\n")
         return 0
     assert spec is not None
     try:
@@ -71,11 +71,9 @@ def _option(match: re.Match[str]) -> str:
     return f"{_OPTIONS[match[1]]} {value}"
 
 
-def _wanted_offline(spec: ClusterSpec | None, options: Namespace) -> Wanted | None:
-    if spec is None:
-        return None
-    region = spec.region if options.region is None else options.region
-    return Wanted(spec, "*" if region is None else region)
+def _wanted_offline(spec: ClusterSpec | None) -> Wanted | None:
+    """The cluster, in whatever region where nobody names one."""
+    return None if spec is None else Wanted(spec, "*" if spec.region is None else spec.region)
 
 
 def _situation(spec: ClusterSpec, options: Namespace) -> Situation:
