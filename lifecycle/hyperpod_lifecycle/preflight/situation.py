@@ -10,7 +10,6 @@ from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.wanted import Wanted, WantedGroup
 
-
 UNKNOWN_TYPE: Final = "unknown"
 
 
