@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hyperpod_lifecycle.training.documents import FolderDocuments
 from hyperpod_lifecycle.training.recovery_records import RecoveryClock, RunRecords
 from hyperpod_model.catalog.recovery import TierName
 
 STEP = 6.0
+
+
+class _Unsynced(FolderDocuments):
+    """Waits for no disk: the tests write many heartbeats, and none has to outlive a crash."""
+
+    def write(self, name: str, content: bytes) -> None:
+        Path(self.location).mkdir(parents=True, exist_ok=True)
+        (Path(self.location) / name).write_bytes(content)
 
 
 class Job:
@@ -15,7 +24,7 @@ class Job:
 
     def __init__(self, place: Path, *, begins: float = 1_800_000_000.0) -> None:
         self.now = begins
-        self.records = RunRecords(place, job="llama", clock=lambda: self.now)
+        self.records = RunRecords(_Unsynced(place), job="llama", clock=lambda: self.now)
         self.clock = RecoveryClock(
             self.records, ranks=2, heartbeat_seconds=0, progress_seconds=0, process_started=begins
         )

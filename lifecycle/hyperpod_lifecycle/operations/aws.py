@@ -52,10 +52,7 @@ class Aws:
         if service not in self._clients:
             from botocore.config import Config
 
-            retries: Any = {
-                "mode": "adaptive",
-                "total_max_attempts": int(os.environ.get("AWS_MAX_ATTEMPTS", ATTEMPTS)),
-            }
+            retries: Any = {"mode": "adaptive", "total_max_attempts": _attempts()}
             config = Config(retries=retries, connect_timeout=_CONNECT_SECONDS, read_timeout=_READ_SECONDS)
             with in_words(region=self.region):
                 self._clients[service] = self._session.client(service, config=config)
@@ -108,6 +105,13 @@ class Aws:
         if found is None:
             raise OperationError("no_credentials", "there are no AWS credentials; sign in, or give --profile")
         return found
+
+
+def _attempts() -> int:
+    said = os.environ.get("AWS_MAX_ATTEMPTS", str(ATTEMPTS))
+    if not said.isdecimal() or int(said) < 1:
+        raise OperationError("unsuitable", f"AWS_MAX_ATTEMPTS must be a whole number from 1, got '{said}'")
+    return int(said)
 
 
 def _method(operation: str) -> str:

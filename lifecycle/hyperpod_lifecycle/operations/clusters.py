@@ -37,6 +37,7 @@ class Group:
         slurm_node_type: ``Controller``, ``Login`` or ``Compute`` where the API configures Slurm.
         own_image: Id of the image of one's own on it, if it has one.
         deep_health_checks: Deep health checks of new nodes.
+        scripts: Where its lifecycle scripts are and which one is run; None if it has none.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Group:
     slurm_node_type: str | None
     own_image: str | None
     deep_health_checks: tuple[str, ...]
+    scripts: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +323,14 @@ def _group(told: Mapping[str, Any]) -> Group:
         slurm_node_type=told.get("SlurmConfig", {}).get("NodeType"),
         own_image=image if image is not None and image.startswith("ami-") else None,
         deep_health_checks=tuple(told.get("OnStartDeepHealthChecks", ())),
+        scripts=_scripts(told.get("LifeCycleConfig", {})),
     )
+
+
+def _scripts(told: Mapping[str, Any]) -> str | None:
+    place = told.get("SourceS3Uri")
+    entry = told.get("OnCreate", told.get("OnInitComplete"))
+    return None if place is None or entry is None else f"{place.rstrip('/')}/{entry}"
 
 
 def _types(told: Mapping[str, Any]) -> Iterator[str]:

@@ -144,9 +144,14 @@ def _deployment(
 def _consequences(
     cluster: Cluster, groups: Sequence[str], batch: BatchSize | None, nodes: Sequence[Node]
 ) -> list[str]:
+    scripts = dict.fromkeys(
+        group.scripts for group in cluster.groups if group.name in groups and group.scripts is not None
+    )
     found = [
         f"{len(nodes)} nodes of {', '.join(groups)} are imaged anew: what is on their root volumes is lost",
-        "the lifecycle scripts run again on each of them",
+        f"the lifecycle scripts run again on each of them: {', '.join(scripts)}"
+        if scripts
+        else "they have no lifecycle scripts that would run again",
         "jobs on them end"
         + (", all at once: no batches are asked for" if batch is None else f", {batch.words} at a time"),
     ]

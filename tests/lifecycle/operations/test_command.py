@@ -13,6 +13,7 @@ from aws_answers import CLUSTER_ARN, cluster, error, group, instance_id, node
 from recorded_job import Job
 from terminals import Terminal
 
+from hyperpod_lifecycle.operations.clusters import HyperPod
 from hyperpod_lifecycle.operations.command import main
 from hyperpod_lifecycle.operations.command.arguments import parsed
 
@@ -222,6 +223,22 @@ class TestRepair:
         aws.answers[operation] = error("AccessDeniedException")
         out = said(action, "llm-train", "workers-1", "--yes", code=1).out
         assert f"NOT taken on: the AWS credentials do not permit sagemaker:{operation}" in out
+
+    def test_what_was_begun_is_told_before_an_interrupt(self, aws, said, monkeypatch, action, operation):
+        nodes = [node("workers", number) for number in range(1, 31)]
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": nodes}
+        aws.answers[operation] = taken
+        asked = HyperPod.repair
+
+        def once(hyperpod, cluster, ids, *, action):
+            if len(ids) < 25:
+                raise KeyboardInterrupt
+            return asked(hyperpod, cluster, ids, action=action)
+
+        monkeypatch.setattr(HyperPod, "repair", once)
+        names = [f"workers-{number}" for number in range(1, 31)]
+        told = said(action, "llm-train", *names, "--yes", code=130)
+        assert told.out.count("): is being re") == 25
 
     def test_json_stays_json_while_it_asks(self, aws, said, types, action, operation):
         aws.answers[operation] = taken
@@ -561,8 +578,9 @@ class TestUpdateSoftware:
     @pytest.fixture
     def eks(self, aws):
         arn = "arn:aws:eks:us-west-2:111122223333:cluster/llm-eks"
-        groups = [group("a", 2, CurrentImageReleaseVersion="1.0.0", ImageVersionStatus="UpdateAvailable"),
-                  group("b", 1)]  # fmt: skip
+        scripts = {"SourceS3Uri": "s3://scripts/1/", "OnCreate": "on_create.sh"}
+        image = {"CurrentImageReleaseVersion": "1.0.0", "ImageVersionStatus": "UpdateAvailable"}
+        groups = [group("a", 2, LifeCycleConfig=scripts, **image), group("b", 1)]
         aws.answers["DescribeCluster"] = cluster(
             Orchestrator={"Eks": {"ClusterArn": arn}}, InstanceGroups=groups
         )
@@ -575,7 +593,7 @@ class TestUpdateSoftware:
         out = said("update-software", "llm-train", "--yes").out
         assert "  a, image now 1.0.0, UpdateAvailable: " in out
         assert "3 nodes of a, b are imaged anew: what is on their root volumes is lost" in out
-        assert "the lifecycle scripts run again on each of them" in out
+        assert "the lifecycle scripts run again on each of them: s3://scripts/1/on_create.sh" in out
         assert "all at once: no batches are asked for" in out
         assert eks.requests("UpdateClusterSoftware") == [{"ClusterName": CLUSTER_ARN}]
 
@@ -610,6 +628,7 @@ class TestUpdateSoftware:
             "ClusterName": CLUSTER_ARN, "InstanceGroups": [{"InstanceGroupName": "b"}], "ImageId": "default",
         }  # fmt: skip
         assert [one["name"] for one in found["nodes"]] == ["b-1"]
+        assert "they have no lifecycle scripts that would run again" in found["consequences"]
         assert eks.requests("UpdateClusterSoftware") == []
 
     def test_it_takes_no_for_an_answer(self, eks, said, types):

@@ -23,7 +23,7 @@ COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 SOURCES = "".join(
     path.read_text() for path in Path(hyperpod_lifecycle.operations.__file__).parent.rglob("*.py")
 )
-ENDLESS = {"watch": ["--times", "1"], "drill": ["--timeout-minutes", "0.001"]}
+ENDLESS = {"watch": ["--times", "1"], "drill": ["--timeout-minutes", "0.001", "--poll-seconds", "0.05"]}
 
 
 @pytest.fixture

@@ -40,6 +40,13 @@ def test_throttling_is_retried_first(aws, said, monkeypatch):
     assert "also at attempt 2" in line(said("list", "llm-train", code=2))
 
 
+@pytest.mark.parametrize("said_", ["0", "many", ""])
+def test_a_number_of_attempts_that_is_none(aws, said, monkeypatch, said_):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", said_)
+    told = line(said("list", "llm-train", code=2))
+    assert f"AWS_MAX_ATTEMPTS must be a whole number from 1, got '{said_}'" in told
+
+
 def test_a_denied_action_is_named(aws, said):
     message = "User: arn:aws:iam::1:user/a is not authorized to perform: sagemaker:ListClusterNodes on x"
     aws.answers["ListClusterNodes"] = error("AccessDeniedException", message)

@@ -19,7 +19,7 @@ def group(name, **members):
         **{
             "name": name, "instance_type": "ml.p5.48xlarge", "current": 1, "target": 1, "status": "InService",
             "software_status": None, "image_version": None, "image_status": None, "slurm_node_type": None,
-            "own_image": None, "deep_health_checks": (), **members,
+            "own_image": None, "deep_health_checks": (), "scripts": None, **members,
         }
     )  # fmt: skip
 

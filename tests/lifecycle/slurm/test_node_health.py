@@ -22,7 +22,7 @@ def group_of(count: int) -> Group:
     return Group(
         name="workers", instance_type="ml.p5.48xlarge", current=count, target=count, status="InService",
         software_status=None, image_version=None, image_status=None, slurm_node_type="Compute",
-        own_image=None, deep_health_checks=(),
+        own_image=None, deep_health_checks=(), scripts=None,
     )  # fmt: skip
 
 

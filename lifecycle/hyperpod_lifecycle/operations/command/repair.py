@@ -15,6 +15,7 @@ from hyperpod_lifecycle.operations.command.site import site_of
 from hyperpod_lifecycle.operations.node_names import named
 from hyperpod_lifecycle.operations.repairs import RepairOutcome, RepairPlan, carry_out, plan_repair
 from hyperpod_lifecycle.operations.stakes import AtStake, at_stake
+from hyperpod_model.command_line.output import emit
 
 
 def run(options: Namespace) -> int:
@@ -46,8 +47,13 @@ def run(options: Namespace) -> int:
     if not agreed(f"{options.action} {many} of {site.cluster.name}?", yes=options.yes):
         print("nothing was done", file=sys.stderr)
         return 1
-    outcomes = list(carry_out(site.hyperpod, plan))
-    write(options, text=_done(plan, outcomes), data=_data(plan, options, outcomes))
+    outcomes: list[RepairOutcome] = []
+    for outcome in carry_out(site.hyperpod, plan):
+        outcomes.append(outcome)
+        if options.format == "text":
+            # At once: whoever interrupts must know what was begun.
+            emit(f"{outcome.node.name} ({outcome.node.id}): {_fate(plan, outcome)}\n")
+    write(options, text=_summary(plan, outcomes), data=_data(plan, options, outcomes))
     return 0 if all(outcome.taken for outcome in outcomes) else 1
 
 
@@ -81,14 +87,11 @@ def _planned(plan: RepairPlan, options: Namespace) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _done(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
-    lines = [f"{outcome.node.name} ({outcome.node.id}): {_fate(plan, outcome)}" for outcome in outcomes]
+def _summary(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
     failed = sum(not outcome.taken for outcome in outcomes)
     if failed:
-        lines.append(f"{failed} of {len(outcomes)} nodes were not taken on")
-    else:
-        lines.append(f"follow it with: hyperpod-nodes watch {plan.cluster.name}")
-    return "".join(f"{line}\n" for line in lines)
+        return f"{failed} of {len(outcomes)} nodes were not taken on\n"
+    return f"follow it with: hyperpod-nodes watch {plan.cluster.name}\n"
 
 
 def _fate(plan: RepairPlan, outcome: RepairOutcome) -> str:
