@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aws_cdk import CfnParameter, Stack, assertions
+from aws_cdk import App, CfnParameter, Environment, Stack, assertions
 from clusters import cluster, stack, template_of
 from registry_schema import registry_violations
 from stacks import only, resources
@@ -224,14 +224,40 @@ def test_a_weight_without_fair_share_is_warned_of() -> None:
     assert len(found) == 1
 
 
+def elsewhere(region: str | None) -> Stack:
+    return Stack(App(), "Stack", env=None if region is None else Environment(region=region))
+
+
 def test_sound_quotas_warn_of_nothing() -> None:
     made = governed(
-        cluster=eks_cluster(stack(), resilience=ResiliencePolicy(spare_nodes=2)),
+        cluster=eks_cluster(elsewhere("us-east-1"), resilience=ResiliencePolicy(spare_nodes=2)),
     )
     found = assertions.Annotations.from_stack(Stack.of(made)).find_warning(
         f"/{made.node.path}", assertions.Match.any_value()
     )
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("region", "kinds"),
+    [
+        ("us-west-2", [SCHEDULER]),
+        ("us-west-1", [QUOTA]),
+        ("ap-northeast-2", [SCHEDULER, QUOTA]),
+        ("us-east-1", []),
+        (None, []),
+    ],
+)
+def test_a_region_that_may_lack_the_types_is_warned_of(region: str | None, kinds: list[str]) -> None:
+    made = governed(cluster=eks_cluster(elsewhere(region)))
+    found = assertions.Annotations.from_stack(Stack.of(made)).find_warning(
+        f"/{made.node.path}", assertions.Match.string_like_regexp("may not have the resource type")
+    )
+    said = [str(one.entry.data) for one in found]
+    assert len(said) == len(kinds)
+    for kind in kinds:
+        words = f"aws cloudformation describe-type --type RESOURCE --type-name {kind} --region {region}"
+        assert any(words in text for text in said)
 
 
 def test_tokens_pass() -> None:

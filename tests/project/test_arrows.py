@@ -26,8 +26,8 @@ FORBIDDEN_LIBRARIES = {
     "hyperpod_lifecycle": CDK | {"cdk8s"},
     "hyperpod_constructs": CLIENTS,
 }
-# Source of Lambda functions: it runs in AWS, where botocore is and our packages are not.
-HANDLERS = "hyperpod_constructs/handlers"
+# Source of Lambda functions and of pods: it runs in AWS, where botocore is and our packages are not.
+HANDLERS = ("hyperpod_constructs/handlers", "hyperpod_charts/pod_scripts")
 IMPORTING_CALLS = {"import_module", "__import__", "find_spec", "files", "run_module", "importorskip"}
 
 
@@ -67,7 +67,7 @@ def wrong_arrows(tree: Path) -> list[str]:
         folder = tree / package.removeprefix("hyperpod_") / package
         for path in sorted(folder.rglob("*.py")):
             forbidden = (ALLOWED.keys() - allowed - {package}) | FORBIDDEN_LIBRARIES[package]
-            if HANDLERS in path.as_posix():
+            if any(folder in path.as_posix() for folder in HANDLERS):
                 forbidden = ALLOWED.keys() | CDK
             for line, name in imported(path.read_text()):
                 if name in forbidden:
@@ -116,10 +116,10 @@ def test_a_wrong_arrow_is_found(tmp_path: Path, package: str, source: str, name:
 
 @pytest.mark.parametrize("name", ["hyperpod_model", "hyperpod_constructs", "aws_cdk"])
 def test_lambda_source_imports_nothing_that_lambda_lacks(tmp_path: Path, name: str) -> None:
-    module = tmp_path / "constructs" / HANDLERS / "handler.py"
+    module = tmp_path / "constructs" / HANDLERS[0] / "handler.py"
     module.parent.mkdir(parents=True)
     module.write_text(f"import botocore.session\nimport {name}")
-    assert wrong_arrows(tmp_path) == [f"constructs/{HANDLERS}/handler.py:2 imports {name}"]
+    assert wrong_arrows(tmp_path) == [f"constructs/{HANDLERS[0]}/handler.py:2 imports {name}"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hyperpod_model.catalog.task_governance import (
     STRATEGIES,
     WEIGHTS,
 )
+from hyperpod_model.checks.instance_types import listed_type
 from hyperpod_model.checks.reading import below, is_unknown, quoted
 from hyperpod_model.faults import Fault, Unknown
 
@@ -146,13 +147,24 @@ def _check_together(
                 f"quotas promise {promised} instances of {name}, and the cluster has {there} ({sums}); lower "
                 "them, or let teams borrow what others leave idle",
             )
-        elif isinstance(spare_nodes, int) and known and promised > there - spare_nodes:
+        elif (
+            isinstance(spare_nodes, int)
+            and known
+            and promised > there - spare_nodes
+            and _may_be_accelerated(name)
+        ):
             yield Fault(
                 (),
                 f"quotas promise {promised} instances of {name}; the cluster has {there}, of which "
                 f"{spare_nodes} are spare nodes that no job should count on ({sums})",
                 severity="warning",
             )
+
+
+def _may_be_accelerated(name: str) -> bool:
+    """Whether nodes of a type can be spare ones."""
+    found = listed_type(name)
+    return found is None or found.is_accelerated
 
 
 def _share(quota: Mapping[str, Any], name: str) -> Any:

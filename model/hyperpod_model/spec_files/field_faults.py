@@ -23,6 +23,7 @@ _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "float_type": "a number",
     "bool_type": "true or false",
     "tuple_type": "a list",
     "dict_type": "a mapping of keys to values",
@@ -247,7 +248,7 @@ def _way_out(kind: str, value: Any, written: str | None, model: type[BaseModel],
         as_written = f": write '{written}'" if written is not None else ""
         reason = ", since YAML reads on, off, yes and no as booleans" if isinstance(value, bool) else ""
         return f"; put it in quotes{reason}{as_written}"
-    if kind == "int_type" and isinstance(value, str):
+    if kind in ("int_type", "float_type") and isinstance(value, str):
         return _digits(value)
     if kind == "bool_type" and isinstance(value, str) and value.lower() in _BOOLEANS:
         return "; write it without quotes"

@@ -36,7 +36,8 @@ instance_groups:
     instance_type: ml.p5.48xlarge
     instance_count: 4
 """
-HEARD = "observability: {emails: [oncall@example.com]}\n"
+UNCOUNTED = "budget: null\n"
+HEARD = "observability: {emails: [oncall@example.com]}\n" + UNCOUNTED
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 ROLE = "arn:aws:iam::111122223333:role/team/nodes"
@@ -788,7 +789,7 @@ def test_anchors_and_merge_keys_save_writing(load: Load) -> None:
 
 @pytest.mark.parametrize("more", ["", "observability: {emails: []}\n"])
 def test_says_that_nobody_hears(load: Load, more: str) -> None:
-    [note] = load(VALID + more).notes
+    [note] = load(VALID + UNCOUNTED + more).notes
     assert note.startswith("observability: nobody hears of failing nodes, alarms and changes of state")
 
 
@@ -797,7 +798,7 @@ def test_says_that_nobody_hears(load: Load, more: str) -> None:
     ["null", "{emails: [oncall@example.com]}", "{topic_arn: 'arn:aws:sns:us-west-2:111122223333:oncall'}"],
 )
 def test_says_nothing_where_somebody_hears_or_nobody_shall(load: Load, said: str) -> None:
-    assert load(f"{VALID}observability: {said}\n").notes == ()
+    assert load(f"{VALID}{UNCOUNTED}observability: {said}\n").notes == ()
 
 
 @pytest.mark.parametrize(
@@ -825,7 +826,8 @@ def test_refuses_readers_that_are_none(load: Load, said: str, message: str) -> N
 
 
 def test_warns_of_logs_that_expire_within_a_run(load: Load) -> None:
-    [note] = load(f"{VALID}observability: {{emails: [a@example.com], log_retention_days: 14}}\n").notes
+    said = "observability: {emails: [a@example.com], log_retention_days: 14}\n"
+    [note] = load(VALID + UNCOUNTED + said).notes
     assert re.match(
         r"observability.log_retention_days \(line \d+\): is 14, so the log of a failure is gone", note
     )

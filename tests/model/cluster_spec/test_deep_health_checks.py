@@ -19,6 +19,7 @@ instance_groups:
   - {{name: controller, node_type: Controller, instance_type: ml.m5.large, instance_count: 1}}
   - {{name: gpu, node_type: Compute, partition_names: [a], instance_type: ml.p4d.24xlarge, instance_count: 2}}
 observability: {{emails: [oncall@example.com]}}
+budget: null
 """
 
 

@@ -93,6 +93,14 @@ MOUNTED_BY_HYPERPOD = {
     "/fsx/hyperpod/users.csv": USERS,
 }
 
+RUNNING_JOBS = {
+    "group": "controller",
+    "minutes": 10,
+    "namespace": "/aws/sagemaker/Clusters",
+    "metric": "RunningJobs",
+    "dimension": "ClusterName",
+}
+
 PARAMETERS = {
     "orchestrator": "slurm",
     "required_mounts": {group: ["/fsx", "/home"] for group in GROUPS},
@@ -101,6 +109,7 @@ PARAMETERS = {
     "shared_folder": "/fsx/hyperpod",
     "log_shipping": {"files": {"slurmd": "/var/log/slurm/slurmd.log"}},
     "gpus": {"ml.p5.48xlarge": 8},
+    "running_jobs": RUNNING_JOBS,
 }
 
 AGENT_CONTROL = "/opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl"

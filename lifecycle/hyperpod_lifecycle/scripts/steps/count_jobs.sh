@@ -21,7 +21,11 @@ fi
 
 minutes=$(required_parameter running_jobs minutes)
 ensure_copy "$LIBRARY/running_jobs.py" "$COUNTER" 0755
-python3 -I "$LIBRARY/running_jobs_parameters.py" "$NODE_FILE" "$PARAMETERS_FILE" | ensure_file "$STATE_FOLDER/running_jobs.json"
+if ! wanted=$(python3 -I "$LIBRARY/running_jobs_parameters.py" "$NODE_FILE" "$PARAMETERS_FILE" 2>&1); then
+  fail "cannot tell where to put the number of running jobs: ${wanted##*$'\n'}" \
+    "render the parameters from the cluster's specification and upload them again"
+fi
+ensure_file "$STATE_FOLDER/running_jobs.json" <<<"$wanted"
 ensure_directory "$UNITS"
 ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.service" <<'END'
 [Unit]
