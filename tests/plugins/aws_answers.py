@@ -131,7 +131,7 @@ def answering(answers: dict[str, Answer | list[Answer]]) -> Iterator[AwsAnswers]
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     kept.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     try:

@@ -46,17 +46,18 @@ def aws_of(options: Namespace) -> Aws:
     return Aws(region=options.region if named is None else named, profile=options.profile)
 
 
-def site_of(options: Namespace, *, hosts: bool = True) -> Site:
+def site_of(options: Namespace, *, aws: Aws | None = None, hosts: bool = True) -> Site:
     """Ask for the cluster and its nodes.
 
     Args:
         options: With ``cluster``, ``region`` and ``profile``.
+        aws: Clients, which learn how fast they may ask. Default: new ones.
         hosts: Whether private DNS names are needed.
 
     Raises:
         OperationError: If AWS refuses.
     """
-    aws = aws_of(options)
+    aws = aws_of(options) if aws is None else aws
     hyperpod = HyperPod(aws)
     cluster = hyperpod.cluster(options.cluster)
     return Site(aws=aws, hyperpod=hyperpod, cluster=cluster, nodes=hyperpod.nodes(cluster, hosts=hosts))

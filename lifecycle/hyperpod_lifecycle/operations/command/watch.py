@@ -8,9 +8,10 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from typing import Any
 
+from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.command.list_nodes import parts_of, selected
 from hyperpod_lifecycle.operations.command.output import drawn
-from hyperpod_lifecycle.operations.command.site import site_of
+from hyperpod_lifecycle.operations.command.site import aws_of, site_of
 from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_model.command_line.output import emit
 
@@ -26,11 +27,12 @@ def run(options: Namespace) -> int:
     Raises:
         OperationError: If AWS refuses, other than for a while.
     """
-    looks = _look(options, first=True)
+    aws = aws_of(options)
+    looks = _look(options, aws, first=True)
     if not sys.stdout.isatty():
         emit(drawn(*looks))
         for _ in _later(options):
-            emit(drawn(*_look(options, first=False)))
+            emit(drawn(*_look(options, aws, first=False)))
         return 0
     from rich.console import Group
     from rich.live import Live
@@ -38,7 +40,7 @@ def run(options: Namespace) -> int:
     with Live(Group(*looks), auto_refresh=False, screen=False) as live:
         live.refresh()
         for _ in _later(options):
-            live.update(Group(*_look(options, first=False)), refresh=True)
+            live.update(Group(*_look(options, aws, first=False)), refresh=True)
     return 0
 
 
@@ -50,10 +52,10 @@ def _later(options: Namespace) -> Any:
         yield done
 
 
-def _look(options: Namespace, *, first: bool) -> list[Any]:
+def _look(options: Namespace, aws: Aws, *, first: bool) -> list[Any]:
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
     try:
-        site = site_of(options)
+        site = site_of(options, aws=aws)
         health = site.health(options)
     except OperationError as error:
         if first or error.why not in _PASSES:
