@@ -72,7 +72,8 @@ class RunningJobsCheck(Chart):
                 *check_image(known(image), ("image",)),
             ],
         )
-        super().__init__(scope, id, namespace=RUNNING_JOBS_NAMESPACE, disable_resource_name_hashes=True)
+        # No namespace of the chart: roles and bindings of the cluster may not have one.
+        super().__init__(scope, id, disable_resource_name_hashes=True)
         account = ServiceAccount(
             self,
             "ServiceAccount",

@@ -42,6 +42,7 @@ from hyperpod_constructs.specified_groups import SpecifiedGroups
 from hyperpod_constructs.specified_node_parameters import node_parameters_of
 from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_lifecycle.script_checks import find_package_installation
+from hyperpod_model.catalog.budgets import COSTLY_TYPES
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
 from hyperpod_model.cluster_spec.budget import cost_tag_of
@@ -118,7 +119,7 @@ class HyperPodStack(Stack):
         for key, value in spec.tags.items():
             Tags.of(self).add(key, value)
         for key in cost_tag_of(spec):
-            Tags.of(self).add(key, spec.name)
+            Tags.of(self).add(key, spec.name, include_resource_types=list(COSTLY_TYPES))
         for finding, reason in spec.acknowledged_findings.items():
             Validations.of(self).acknowledge(Acknowledgment(id=finding, reason=reason))
         self.network = self._network()
@@ -563,7 +564,7 @@ class HyperPodStack(Stack):
             notices=None if self.observability is None else self.observability.notices,
             emails=said.emails,
             cost_allocation_tag=said.cost_allocation_tag,
-            # The stack puts it on everything, where the specification does not.
+            # The stack puts it on what costs, where the specification does not.
             cost_allocation_tag_value=self.spec.tags.get(said.cost_allocation_tag, self.spec.name),
             idle_hours=said.idle_hours,
             cost_per_hour_usd=said.cost_per_hour_usd,

@@ -39,6 +39,9 @@ class TestChart:
         assert objects["ClusterRole"]["rules"] == [
             {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}
         ]
+        assert all(
+            "namespace" not in objects[kind]["metadata"] for kind in ("ClusterRole", "ClusterRoleBinding")
+        )
         account = objects["ServiceAccount"]
         assert account["automountServiceAccountToken"] is True
         assert objects["ClusterRoleBinding"]["subjects"] == [

@@ -22,6 +22,10 @@ FORECAST_NEEDS_WEEKS: int = _TABLE["forecast_needs_weeks"]
 """Weeks of spending that AWS wants to see before it forecasts."""
 
 TAG_FILTER: str = _TABLE["tag_filter"]
+
+COSTLY_TYPES: tuple[str, ...] = tuple(_TABLE["costly_types"])
+"""CloudFormation types that cost by the hour or by what they hold, and whose costs carry their tags."""
+
 DEFAULT_COST_ALLOCATION_TAG: str = _TABLE["default_cost_allocation_tag"]
 
 IDLE_HOURS: tuple[int, int] = tuple(_TABLE["idle_hours"])

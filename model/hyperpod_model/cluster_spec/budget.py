@@ -78,8 +78,9 @@ class BudgetSpec(SpecModel):
         default=DEFAULT_COST_ALLOCATION_TAG,
         description=(
             "Key of the tag by which the cluster's costs are told from others. Where tags have it, that one "
-            "counts; else everything that is made gets it with the cluster's name. It must be activated in "
-            f"the Billing console. By default {DEFAULT_COST_ALLOCATION_TAG}."
+            "counts; else cluster, file system, buckets, network and EKS cluster that are made get it with "
+            "the cluster's name. It must be activated in the Billing console. By default "
+            f"{DEFAULT_COST_ALLOCATION_TAG}."
         ),
     )
     cost_allocation_tag_activated: bool = Field(

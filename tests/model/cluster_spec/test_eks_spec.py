@@ -170,7 +170,8 @@ def test_the_usual_eks_cluster() -> None:
     assert spec.training_pods is not None
     assert (spec.training_pods.namespace, spec.training_pods.service_account) == ("kubeflow", "trainer")
     assert spec.training_pods.identity == "pod-identity"
-    [note] = loaded.notes
+    [note, other] = loaded.notes
+    assert other.startswith("budget: counts only what has the tag 'hyperpod-cluster'")
     assert note.startswith(
         "tiered_checkpointing: the memory tier saves nothing by itself; the step that is due"
     )

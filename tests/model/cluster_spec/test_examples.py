@@ -126,7 +126,8 @@ def test_the_schema_accepts(path: Path) -> None:
 def test_the_default_is_the_usual_cluster() -> None:
     loaded = load(EXAMPLES / "llm-train.yaml")
     request = loaded.spec.to_request()
-    assert loaded.notes == ()
+    [note] = loaded.notes
+    assert note.startswith("budget: counts only what has the tag 'hyperpod-cluster'; the step that is due")
     assert loaded.spec.region == "us-west-2"
     assert loaded.spec.resilience.spare_nodes == 1
     assert request["ClusterName"] == "llm-train"

@@ -18,7 +18,7 @@ from kubernetes_schemas.strict_schema import Schema, faults, without_nulls
 Body = dict[str, Any]
 
 _DEFINITIONS = "/api/_definitions.json"
-_CLUSTER_WIDE = ("Namespace", "PersistentVolume", "StorageClass")
+_CLUSTER_WIDE = ("Namespace", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding")
 
 
 def supported_versions() -> list[str]:
