@@ -69,7 +69,12 @@ def plan_checks(
             "DeepHealthCheckConfigurations": [
                 {
                     "InstanceGroupName": group,
-                    "InstanceIds": [node.id for node in found],
+                    # The API takes so many ids, and no ids for the whole group.
+                    **(
+                        {"InstanceIds": [node.id for node in found]}
+                        if len(found) <= MAX_CHECKED_INSTANCES
+                        else {}
+                    ),
                     "DeepHealthChecks": list(checks),
                 }
                 for group, found in by_group.items()
@@ -100,8 +105,12 @@ def _refusals(
         moving = [f"{node.name} is {node.status}" for node in nodes if node.status != "Running"]
         if moving and not busy:
             yield f"{', '.join(moving)}: only running nodes can be checked"
-        if len(nodes) > MAX_CHECKED_INSTANCES:
-            yield f"{len(nodes)} nodes of {name} are more than the {MAX_CHECKED_INSTANCES} of one request"
+        whole = sum(node.group == name for node in all_nodes)
+        if MAX_CHECKED_INSTANCES < len(nodes) < whole:
+            yield (
+                f"{len(nodes)} nodes of {name} are more than the {MAX_CHECKED_INSTANCES} of one request; "
+                "name fewer, or the whole group"
+            )
         if _CONNECTIVITY in checks and len(nodes) < 2:
             yield f"{_CONNECTIVITY} tests the network between nodes: name at least two of {name}"
         group = {"InstanceType": nodes[0].instance_type, "OnStartDeepHealthChecks": list(checks)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import ssl
 import subprocess
@@ -27,6 +28,7 @@ from hyperpod_model.catalog.repairs import CONDITION_REPAIRS, HEALTH_STATUS_REPA
 
 _PATH: Final = "/api/v1/nodes"
 _PAGE: Final = 500
+_INSTANCE: Final = re.compile(r"\bi-[0-9a-f]{8}(?:[0-9a-f]{9})?$")
 _SECONDS: Final = 15
 _TOKEN_SECONDS: Final = 60
 _READ_POLICY: Final = "AmazonEKSAdminViewPolicy"
@@ -53,7 +55,8 @@ def kubernetes_health(
     source = "Kubernetes" if context is None else f"Kubernetes (kubectl, context {context})"
     try:
         found = _by_api(aws, cluster) if context is None else _by_kubectl(context)
-        told = {node.id: row for row in found for node in nodes if _is(row, node)}
+        wanted = {node.id for node in nodes}
+        told = {id: row for row in found if (id := _instance(row)) in wanted and id is not None}
     except _UnreachableError as error:
         return HealthView(source=source, unreachable=str(error))
     if nodes and not told:
@@ -142,9 +145,11 @@ def _by_kubectl(context: str) -> list[Mapping[str, Any]]:
     raise _UnreachableError(f"kubectl: {said[-1] if said else 'it failed without a word'}")
 
 
-def _is(row: Mapping[str, Any], node: Node) -> bool:
+def _instance(row: Mapping[str, Any]) -> str | None:
+    """Return the instance id that a node's name or its cloud's id of it ends with."""
     names = (str(row["metadata"]["name"]), str(row.get("spec", {}).get("providerID", "")))
-    return any(name.endswith(node.id) for name in names)
+    found = [match[0] for name in names if (match := _INSTANCE.search(name)) is not None]
+    return found[0] if found else None
 
 
 def _health(row: Mapping[str, Any]) -> NodeHealth:

@@ -569,6 +569,18 @@ class TestCheck:
     def test_refusals(self, aws, said, arguments, message):
         assert message in said("check", "llm-train", *arguments, code=2).err
 
+    def test_a_large_group_is_checked_as_a_whole(self, aws, said):
+        nodes = [node("workers", number) for number in range(1, 502)]
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": nodes}
+        found = data(said, "check", "llm-train", "--group", "workers", "--dry-run")
+        (asked,) = found["request"]["DeepHealthCheckConfigurations"]
+        assert asked == {"InstanceGroupName": "workers", "DeepHealthChecks": ["InstanceStress"]}
+        more = {"ClusterNodeSummaries": [*nodes, node("workers", 502)]}
+        aws.answers["ListClusterNodes"] = more
+        names = [f"workers-{number}" for number in range(1, 502)]
+        out = said("check", "llm-train", *names, "--dry-run", code=1).out
+        assert "501 nodes of workers are more than the 500 of one request; name fewer" in out
+
     def test_a_group_without_nodes(self, aws, said):
         aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": [node("controller", 1)]}
         assert "group workers has no nodes" in said("check", "llm-train", "--group", "workers", code=2).err

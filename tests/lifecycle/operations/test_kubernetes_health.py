@@ -191,6 +191,13 @@ def test_a_node_without_the_label(kubernetes, ready, state):
     assert seen().nodes[instance_id("workers", 1)].state == state
 
 
+def test_a_node_of_another_name_is_known_by_its_provider_s_id(kubernetes):
+    named = kube_node(1, name="ip-10-0-0-1.us-west-2.compute.internal")
+    named["spec"] = {"providerID": f"aws:///usw2-az1/sagemaker/cluster/hyperpod-{instance_id('workers', 1)}"}
+    kubernetes.nodes = [named, kube_node(2, name=f"{instance_id('workers', 2)}-old")]
+    assert set(seen().nodes) == {instance_id("workers", 1)}
+
+
 def test_the_token_is_a_signed_question_to_sts_for_this_cluster(kubernetes):
     kubernetes.nodes = [kube_node(1)]
     seen()
