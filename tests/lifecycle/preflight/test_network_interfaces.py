@@ -64,3 +64,8 @@ def test_the_missing_permission_is_named():
         "cannot tell",
         f"permit {action}; ask for that action",
     )
+
+
+def test_a_flexible_group_counts_with_the_type_of_most_cards():
+    types = ["ml.m5.2xlarge", "ml.p5.48xlarge", "ml.g5.8xlarge"]
+    all_ok(asked(NAME, with_groups(MADE, instance_type=None, instance_types=types)), "129 more are needed")

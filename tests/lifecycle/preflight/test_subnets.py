@@ -152,3 +152,9 @@ def test_the_missing_permission_is_named():
         "cannot tell",
         f"permit {action}; ask for that action",
     )
+
+
+def test_a_flexible_group_counts_with_its_hungriest_type():
+    types = ["ml.m5.2xlarge", "ml.p5.48xlarge", "ml.g5.8xlarge"]
+    spec = with_groups(EXISTING, instance_type=None, instance_types=types)
+    all_ok(asked(NAME, spec), "workers 4 x 32")
