@@ -35,6 +35,11 @@ NOTICED: Final = (
         at_deletion=True,
     ),
     Forgotten(
+        "permissions of the function that keeps the nodes' log group",
+        "ObservabilityNodeLogGroupHandlerPolicy",
+        r"ObservabilityNodeLogGroup\w+: .*AccessDeniedException.* when calling the CreateLogGroup",
+    ),
+    Forgotten(
         "rules of the file system's group",
         "FileSystemSecurityGroupWithinRules",
         r"FileSystem\w+: .*do not permit Lustre LNET network traffic",
@@ -66,6 +71,8 @@ NOT_NOTICED: Final[Mapping[str, str]] = {
     "NetworkPublic(InternetRoute|RouteTableAssociation)": "a NAT gateway of the double needs no way out",
     "NodeSecurityGroupHttpsEgress": "nothing runs on the nodes that would call AWS",
     "(CheckpointBucket|LifecycleScripts)Policy": "a lock that comes late fails nothing; others get in first",
+    "ObservabilityFailingSlotsEventLog": "EventBridge takes a target that is not there, and drops events",
+    "ObservabilityFailingSlots(Nodes|Groups)Ranking": "an alarm on what nothing ranks has no data, and is off",
     "FileSystemFinalBackup(?!Handler)": "a backup with nodes at work fails nothing, and is not the final one",
 }
 """Patterns of what the worst order breaks without a failure, and why."""

@@ -33,8 +33,22 @@ def _closed(clients: Clients, wanted: dict[str, Any]) -> Iterator[str]:
             yield f"{wanted['GroupId']} has {direction} {rules}"
 
 
+def _kept(clients: Clients, wanted: dict[str, Any]) -> Iterator[str]:
+    """Tell what a log group is not that should be kept for some days and encrypted."""
+    name = wanted["LogGroupName"]
+    found = clients.client("logs").describe_log_groups(logGroupNamePrefix=name)["logGroups"]
+    groups = [group for group in found if group["logGroupName"] == name]
+    if not groups:
+        yield f"there is no log group {name}"
+    for group in groups:
+        for member, asked in (("retentionInDays", int(wanted["RetentionInDays"])), ("kmsKeyId", wanted["KmsKeyArn"])):
+            if group.get(member) != asked:
+                yield f"{name} has {member} {group.get(member)}, not {asked}"
+
+
 EFFECTS: Final[Mapping[str, Callable[[Clients, dict[str, Any]], Iterator[str]]]] = {
     "Custom::CDKBucketDeployment": _uploaded,
     "Custom::ClosedDefaultSecurityGroup": _closed,
+    "Custom::NodeLogGroup": _kept,
 }
 """By type: tells what is not as its handler should have made it."""

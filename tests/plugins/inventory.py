@@ -104,6 +104,30 @@ def _eks_clusters(clients: Clients) -> list[str]:
     return found
 
 
+def _alarms(clients: Clients) -> Iterator[str]:
+    for page in clients.client("cloudwatch").get_paginator("describe_alarms").paginate():
+        yield from (one["AlarmName"] for one in page["MetricAlarms"])
+
+
+def _insight_rules(clients: Clients) -> list[str]:
+    return [one["Name"] for one in clients.client("cloudwatch").describe_insight_rules()["InsightRules"]]
+
+
+def _log_policies(clients: Clients) -> list[str]:
+    found = clients.client("logs").describe_resource_policies()["resourcePolicies"]
+    return [one["policyName"] for one in found]
+
+
+def _metric_filters(clients: Clients) -> Iterator[str]:
+    return _listed(clients.client("logs"), "describe_metric_filters", "metricFilters", "filterName")
+
+
+def _budgets(clients: Clients) -> list[str]:
+    account = clients.client("sts").get_caller_identity()["Account"]
+    found = clients.client("budgets").describe_budgets(AccountId=account)
+    return [one["BudgetName"] for one in found.get("Budgets", [])]
+
+
 _OTHERS: Final[Mapping[str, Callable[[Clients], Any]]] = {
     "AWS::EC2::NatGateway": _nat_gateways,
     "AWS::EC2::EIP": _addresses,
@@ -117,6 +141,28 @@ _OTHERS: Final[Mapping[str, Callable[[Clients], Any]]] = {
     "AWS::Logs::LogGroup": lambda clients: _listed(
         clients.client("logs"), "describe_log_groups", "logGroups", "logGroupName"
     ),
+    "AWS::Logs::MetricFilter": _metric_filters,
+    "AWS::Logs::ResourcePolicy": _log_policies,
+    "AWS::CloudWatch::Alarm": _alarms,
+    "AWS::CloudWatch::InsightRule": _insight_rules,
+    "AWS::CloudWatch::Dashboard": lambda clients: _listed(
+        clients.client("cloudwatch"), "list_dashboards", "DashboardEntries", "DashboardName"
+    ),
+    "AWS::Events::Rule": lambda clients: _listed(clients.client("events"), "list_rules", "Rules", "Name"),
+    "AWS::SNS::Topic": lambda clients: _listed(clients.client("sns"), "list_topics", "Topics", "TopicArn"),
+    "AWS::SNS::Subscription": lambda clients: _listed(
+        clients.client("sns"), "list_subscriptions", "Subscriptions", "SubscriptionArn"
+    ),
+    "AWS::SageMaker::ClusterSchedulerConfig": lambda clients: _listed(
+        clients.client("sagemaker"),
+        "list_cluster_scheduler_configs",
+        "ClusterSchedulerConfigSummaries",
+        "ClusterSchedulerConfigId",
+    ),
+    "AWS::SageMaker::ComputeQuota": lambda clients: _listed(
+        clients.client("sagemaker"), "list_compute_quotas", "ComputeQuotaSummaries", "ComputeQuotaId"
+    ),
+    "AWS::Budgets::Budget": _budgets,
     "AWS::S3::Bucket": _buckets,
     "AWS::KMS::Key": _keys,
     "AWS::SSM::Parameter": lambda clients: _listed(

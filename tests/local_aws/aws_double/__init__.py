@@ -15,12 +15,19 @@ RELEASES_TAG: Final = "aws-double:helm-releases"
 A stand-in of this double for charts that were installed with Helm, which talks to Kubernetes and not to AWS.
 """
 
+SERVICE_EVENT: Final = "aws-double:service-event"
+"""Trace header of an event that is to be one of an AWS service, such as a node's health event.
+
+A stand-in of this double: on AWS nobody but the service can send one, and no such header helps.
+"""
+
 LIMITS: Final = (
     "quotas and capacity",
     "the services' own validation beyond their public API models",
     "IAM at creation time: a role with too few permissions creates all the same",
     "tags that CloudFormation itself puts on the resources of a stack",
     "lifecycle scripts, health agents and EFA: nothing runs on the nodes, for there are none",
+    "mails: nobody confirms a subscription, and what topics and budgets tell goes to queues at most",
     "handlers of custom resources that need kubectl or Helm",
 )
 """What a deployment against the double does not show."""

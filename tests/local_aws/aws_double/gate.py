@@ -1,4 +1,4 @@
-"""Turns away roles that no policy lets do what they ask EC2, FSx or SageMaker to do.
+"""Turns away roles that no policy lets do what they ask EC2, FSx, CloudWatch Logs or SageMaker to do.
 
 Coarse: some statement must allow the action on something. It is there to catch a handler that runs before its
 role has its policy, or after. What a statement says of resources and conditions counts for S3 only, where
@@ -24,7 +24,7 @@ from aws_double.permissions.principals import (
 )
 from aws_double.permissions.statements import statements
 
-SERVICES: Final = frozenset({"ec2", "fsx", "sagemaker"})
+SERVICES: Final = frozenset({"ec2", "fsx", "logs", "sagemaker"})
 """Services, as requests are signed for them, whose operations are called as the actions that they need."""
 
 _SIGNED = re.compile(r"Credential=(?P<key>[^/]+)/\d+/[^/]+/(?P<service>[^/]+)/")

@@ -83,7 +83,7 @@ def running(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
-            env=outside_environment() | {"PYTHONPATH": str(Path(__file__).parents[1])},
+            env=outside_environment() | {"PYTHONPATH": os.pathsep.join(_paths())},
         )
     try:
         assert process.stdout is not None
@@ -107,6 +107,12 @@ def running(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _paths() -> list[str]:
+    """Return where the server looks for modules: this package first, then wherever this process does."""
+    inherited = os.environ.get("PYTHONPATH", "")
+    return [str(Path(__file__).parents[1]), *(path for path in inherited.split(os.pathsep) if path)]
 
 
 def environment_for(endpoint: str, *, region: str, folder: Path) -> Mapping[str, str]:

@@ -60,6 +60,11 @@ class FinalBackup(InlineHandled):
     """Ours."""
 
 
+@resource_type("Custom::NodeLogGroup", properties="")
+class NodeLogGroup(InlineHandled):
+    """Ours."""
+
+
 @resource_type("AWS::CloudFormation::CustomResource", properties="")
 class CustomResource(InlineHandled):
     """One without a type of its own."""

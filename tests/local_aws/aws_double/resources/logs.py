@@ -1,4 +1,4 @@
-"""Log groups."""
+"""Log groups, their metric filters, and who may write to them."""
 
 from __future__ import annotations
 
@@ -47,6 +47,69 @@ class LogGroup(ResourceType):
 
     def delete(self, resource: Resource, session: Session) -> None:
         session.call("logs", "delete_log_group", logGroupName=resource.physical_id)
+
+
+@resource_type(
+    "AWS::Logs::MetricFilter",
+    properties="FilterName FilterPattern LogGroupName MetricTransformations",
+    updatable="FilterPattern MetricTransformations",
+)
+class MetricFilter(ResourceType):
+    """Counts lines of a log group that exists."""
+
+    def create(self, resource: Resource, session: Session) -> None:
+        resource.physical_id = resource.properties.get(
+            "FilterName", physical_name(resource, limit=_LONGEST_NAME)
+        )
+        self._put(resource, session)
+
+    def update(self, before: Resource, after: Resource, session: Session) -> None:
+        self._put(after, session)
+
+    def delete(self, resource: Resource, session: Session) -> None:
+        session.call(
+            "logs",
+            "delete_metric_filter",
+            logGroupName=resource.properties["LogGroupName"],
+            filterName=resource.physical_id,
+        )
+
+    def _put(self, resource: Resource, session: Session) -> None:
+        wanted = resource.properties
+        session.call(
+            "logs",
+            "put_metric_filter",
+            filterName=resource.physical_id,
+            logGroupName=wanted["LogGroupName"],
+            filterPattern=wanted["FilterPattern"],
+            metricTransformations=wanted["MetricTransformations"],
+        )
+
+
+@resource_type(
+    "AWS::Logs::ResourcePolicy", properties="PolicyName PolicyDocument", updatable="PolicyDocument"
+)
+class ResourcePolicy(ResourceType):
+    """A policy of the region's log groups; CloudWatch Logs takes its text as it is."""
+
+    def create(self, resource: Resource, session: Session) -> None:
+        resource.physical_id = resource.properties["PolicyName"]
+        self._put(resource, session)
+
+    def update(self, before: Resource, after: Resource, session: Session) -> None:
+        self._put(after, session)
+
+    def delete(self, resource: Resource, session: Session) -> None:
+        session.call("logs", "delete_resource_policy", policyName=resource.physical_id)
+
+    def _put(self, resource: Resource, session: Session) -> None:
+        wanted = resource.properties
+        session.call(
+            "logs",
+            "put_resource_policy",
+            policyName=wanted["PolicyName"],
+            policyDocument=wanted["PolicyDocument"],
+        )
 
 
 def _arn(session: Session, name: str) -> str:

@@ -1,9 +1,29 @@
 """HyperPod of the double: clusters with nodes that have ids and states. Nothing runs on the nodes."""
 
-from aws_double.services.hyperpod import batches, clusters, events, health_checks, nodes, software, tags
+from aws_double.services.hyperpod import (
+    batches,
+    clusters,
+    events,
+    governance,
+    health_checks,
+    nodes,
+    software,
+    tags,
+)
 from aws_double.services.hyperpod.api import API, take_over
 
-__all__ = ["API", "batches", "clusters", "events", "health_checks", "install", "nodes", "software", "tags"]
+__all__ = [
+    "API",
+    "batches",
+    "clusters",
+    "events",
+    "governance",
+    "health_checks",
+    "install",
+    "nodes",
+    "software",
+    "tags",
+]
 
 
 def install() -> None:

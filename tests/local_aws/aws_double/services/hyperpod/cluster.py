@@ -93,6 +93,25 @@ class Event:
 
 
 @dataclass
+class Governed:
+    """Priority classes of a cluster, or the quota of a team.
+
+    Attributes:
+        asked: The request that made it, with what updates changed since.
+        id: Its id.
+        version: Which version it is.
+        created: When.
+        progress: From ``Creating`` or ``Updating`` to done.
+    """
+
+    asked: dict[str, Any]
+    id: str = field(default_factory=lambda: secrets.token_hex(6))
+    version: int = 1
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    progress: Progress = field(default_factory=lambda: Progress("Creating", "Created"))
+
+
+@dataclass
 class Cluster:
     """A cluster.
 
@@ -105,6 +124,8 @@ class Cluster:
         created: When.
         progress: From ``Creating`` or ``Updating`` to ``InService``, or from ``Deleting`` to gone.
         events: What happened, the oldest first.
+        scheduler_configs: Its priority classes, at most one, by id.
+        quotas: Quotas of its teams, by id.
     """
 
     region: str
@@ -115,6 +136,8 @@ class Cluster:
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress = field(default_factory=lambda: Progress("Creating", "InService"))
     events: list[Event] = field(default_factory=list)
+    scheduler_configs: dict[str, Governed] = field(default_factory=dict)
+    quotas: dict[str, Governed] = field(default_factory=dict)
     _nodes_ever: int = 0
 
     @property

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aws_double import usage
+from moto.logs.models import logs_backends
+
+from aws_double import ACCOUNT, usage
 from aws_double.progress import Progress
 from aws_double.role_view import find_role, has_permissions
 from aws_double.service_api import ApiError, Request, page
@@ -15,6 +17,7 @@ from aws_double.services.hyperpod.changes import check_changes
 from aws_double.services.hyperpod.cluster import Cluster, Group
 from aws_double.services.hyperpod.description import describe, summary
 from aws_double.services.hyperpod.prerequisites import check_prerequisites
+from hyperpod_model.catalog.logs import log_group_name
 
 _OF_GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 
@@ -36,6 +39,8 @@ def create_cluster(request: Request) -> dict[str, Any]:
     made.note("Cluster", "Cluster created")
     clusters_of(request.region)[made.name] = made
     _hold(made)
+    # A stand-in for the first words of the lifecycle scripts: whoever prints first makes the group.
+    logs_backends[ACCOUNT][made.region].ensure_log_group(log_group_name(made.name, made.id))
     return {"ClusterArn": made.arn}
 
 
