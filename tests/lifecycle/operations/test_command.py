@@ -56,7 +56,7 @@ class TestList:
             ["workers-1", FIRST, "ml.p5.48xlarge", "Running", "ip-10-7-0-1"],
             ["workers-2", SECOND, "ml.p5.48xlarge", "Running", "ip-10-7-0-2"],
         ]
-        assert rows[0][5:] == ["2026-11-30", "03:00", "?", "?", "?"]
+        assert rows[0][5:] == ["2026-11-30", "03:00"]
 
     def test_json(self, aws, said):
         found = data(said, "list", "llm-train", "--group", "workers")
@@ -732,6 +732,25 @@ class TestWatch:
         monkeypatch.setenv("COLUMNS", "160")
         assert main(["watch", "llm-train", "--every", "0.01", "--times", "2"]) == 0
         assert "workers-2" in terminal.getvalue()
+
+    def test_what_is_copied_into_commands_stays_whole(self, aws, programs, monkeypatch):
+        terminal = Terminal()
+        monkeypatch.setattr("sys.stdout", terminal)
+        monkeypatch.setenv("COLUMNS", "70")
+        assert main(["list", "llm-train"]) == 0
+        assert f"workers-2     {SECOND} " in terminal.getvalue()
+
+    def test_faults_stand_below_the_table(self, aws, said, programs):
+        program = programs / "scontrol"
+        program.write_text(
+            "#!/bin/sh\necho 'NodeName=ip-10-7-0-1 State=DOWN Reason=Xid 79, gone [root@2026-11-30]'\n"
+        )
+        program.chmod(0o755)
+        lines = said("list", "llm-train").out.splitlines()
+        assert lines[-1] == "workers-1: Xid 79, gone (Slurm)"
+        assert [line.split()[-2:] for line in lines if line.startswith(("workers-1 ", "workers-2 "))] == [
+            ["DOWN", "-"], ["?", "?"],
+        ]  # fmt: skip
 
     def test_it_can_be_interrupted(self, aws, said, monkeypatch):
         def interrupted(_):

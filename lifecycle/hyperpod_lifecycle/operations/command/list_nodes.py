@@ -11,6 +11,7 @@ from hyperpod_lifecycle.operations.command.output import (
     cluster_data,
     cluster_line,
     drawn,
+    fault_lines,
     health_line,
     node_data,
     node_table,
@@ -98,6 +99,7 @@ def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[obje
     unknown = health_line(health)
     parts += [] if unknown is None else [unknown]
     parts.append(node_table(site.cluster, nodes, health) if nodes else "no such node")
+    parts += fault_lines(nodes, health)
     return parts
 
 

@@ -67,26 +67,28 @@ def cluster_line(cluster: Cluster, nodes: Sequence[Node]) -> str:
 
 
 def node_table(cluster: Cluster, nodes: Sequence[Node], health: HealthView) -> Any:
-    """Return a table of nodes."""
+    """Return a table of nodes; without what the orchestrator knows of them, where it could not be asked."""
     named = "in Kubernetes" if cluster.orchestrator == "eks" else "in Slurm"
-    heads = ["node", "instance", "type", "status", named, "launched (UTC)", "health", "deep checks", "faults"]
-    return table(heads, (_row(cluster, node, health) for node in nodes))
+    heads = ["node", "instance", "type", "status", named, "launched (UTC)"]
+    known = ["health", "deep checks"] if health.unreachable is None else []
+    rows = (_row(cluster, node, health)[: len(heads) + len(known)] for node in nodes)
+    return table([*heads, *known], rows, whole=2)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, whole: int = 1) -> Any:
     """Return a table.
 
     Args:
         heads: Heads of the columns.
         rows: Cells.
+        whole: How many columns, from the left, are never broken: they are copied into commands.
     """
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in heads:
-        made.add_column(head, overflow="fold")
+    made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for number, head in enumerate(heads):
+        made.add_column(head, overflow="fold", no_wrap=number < whole)
     for row in rows:
         made.add_row(*(Text(cell) for cell in row))
     return made
@@ -111,6 +113,16 @@ def drawn(*parts: Any) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
+def fault_lines(nodes: Sequence[Node], health: HealthView) -> list[str]:
+    """Return a line for each fault that the orchestrator tells of nodes."""
+    return [
+        f"{node.name}: {fault.text} ({fault.source})"
+        for node in nodes
+        if (known := health.nodes.get(node.id)) is not None
+        for fault in known.faults
+    ]
+
+
 def health_line(health: HealthView) -> str | None:
     """Return a line where the orchestrator could not be asked; None where it answered."""
     if health.unreachable is None:
@@ -131,7 +143,6 @@ def _row(cluster: Cluster, node: Node, health: HealthView) -> list[str]:
         f"{node.launched:%Y-%m-%d %H:%M}",
         "?" if known is None else known.state,
         "?" if known is None else ("-" if known.deep_checks is None else known.deep_checks),
-        "?" if known is None else "; ".join(fault.text for fault in known.faults) or "-",
     ]
 
 
