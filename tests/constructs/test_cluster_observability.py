@@ -536,7 +536,7 @@ def test_null_leaves_everything_out() -> None:
 def test_fields_of_the_specification_are_props() -> None:
     switches = dict.fromkeys(SWITCHES, False)
     said = {"topic_arn": TOPIC, "emails": EMAILS, "log_retention_days": 90, **switches}
-    template = _stack("llm-train.yaml", observability=said)
+    template = _stack("llm-train.yaml", observability=said, budget=None)
     kinds = {one["Type"] for one in template["Resources"].values()}
     assert kinds & {"AWS::SNS::Topic", "AWS::Events::Rule", "AWS::CloudWatch::Alarm"} == set()
     assert only(template, "Custom::NodeLogGroup")[1]["Properties"]["RetentionInDays"] == 90
