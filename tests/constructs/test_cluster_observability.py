@@ -423,6 +423,32 @@ def test_everything_can_be_switched_off() -> None:
     assert (watch.alarms, watch.failing_slots, watch.dashboard) == ([], None, None)
 
 
+MADE_BY = {
+    "health_events": "AWS::Events::Rule",
+    "state_changes": "AWS::Events::Rule",
+    "cluster_events": "AWS::Events::Rule",
+    "health_detections": "AWS::Logs::MetricFilter",
+    "deep_health_failures": "AWS::Logs::MetricFilter",
+    "lifecycle_failures": "AWS::Logs::MetricFilter",
+    "failing_slots": "AWS::CloudWatch::InsightRule",
+    "crash_loops": "AWS::Logs::MetricFilter",
+    "dashboard": "AWS::CloudWatch::Dashboard",
+}
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_each_switch_stands_alone(switch: str) -> None:
+    template = template_of(_watched(**{**dict.fromkeys(SWITCHES, False), switch: True})[0])
+    kinds = {one["Type"] for one in template["Resources"].values()}
+    assert MADE_BY[switch] in kinds
+    others = set(MADE_BY.values()) - {MADE_BY[switch]}
+    assert kinds & others == ({"AWS::Events::Rule"} if switch == "failing_slots" else set())
+    admitted = json.dumps(resources(template, "AWS::SNS::TopicPolicy"))
+    assert ("events.amazonaws.com" in admitted) == (MADE_BY[switch] == "AWS::Events::Rule")
+    tells = MADE_BY[switch] in ("AWS::Logs::MetricFilter", "AWS::CloudWatch::InsightRule")
+    assert ("cloudwatch.amazonaws.com" in admitted) == tells
+
+
 def test_the_dashboard_shows_every_alarm(template: dict[str, Any]) -> None:
     _, dashboard = only(template, "AWS::CloudWatch::Dashboard")
     body = json.dumps(dashboard["Properties"]["DashboardBody"])
