@@ -16,6 +16,11 @@ from live_requests import CONFIGURATION, DEPLOYING_ROLE, Caller, LiveRequests, o
 from aws_double.running import Running
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 
+GOVERNANCE = {
+    "teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}],
+    "priority_classes": {"inference": 100, "training": 50},
+}
+
 pytestmark = pytest.mark.steps_of_one_story
 
 
@@ -87,6 +92,11 @@ def test_keys_rotate(life: ClusterLife) -> None:
     life_steps.expect_keys_rotate(life)
 
 
+def test_people_hear_of_what_befalls_the_cluster(life: ClusterLife, others: dict[str, str]) -> None:
+    """Jobs tell of their own end as the role of their pods."""
+    life_steps.expect_people_hear(life, jobs=life.role_arn("TrainingPodRole"), stranger=others["another pod"])
+
+
 def test_deploying_again_changes_nothing(life: ClusterLife) -> None:
     life_steps.expect_nothing_changes(life)
 
@@ -144,9 +154,14 @@ def test_tokens_of_the_service_account_in_place_of_pod_identity(life: ClusterLif
     """The trust has the issuer in the keys of its conditions, and the account trusts that issuer."""
     role = life.role_arn("TrainingPodRole")
     pods = {"namespace": "kubeflow", "service_account": "trainer", "identity": "irsa"}
-    life.change(training_pods=pods)
+    life.change(training_pods=pods, task_governance=GOVERNANCE, budget={"limit_usd": 100_000})
     life.deploy()
     read = life_steps.expect_everything_told(life)
+    assert read >= {
+        "AWS::Budgets::Budget",
+        "AWS::SageMaker::ClusterSchedulerConfig",
+        "AWS::SageMaker::ComputeQuota",
+    }
     assert "AWS::IAM::OIDCProvider" in read
     assert life.role_arn("TrainingPodRole") == role
     url = life.root.client("eks").describe_cluster(name=life.stack.only("AWS::EKS::Cluster"))["cluster"][

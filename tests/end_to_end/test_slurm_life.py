@@ -79,6 +79,13 @@ def test_keys_rotate(life: ClusterLife) -> None:
     life_steps.expect_keys_rotate(life)
 
 
+def test_people_hear_of_what_befalls_the_cluster(life: ClusterLife, others: dict[str, str]) -> None:
+    """Jobs tell of their own end as the nodes' role."""
+    life_steps.expect_people_hear(
+        life, jobs=life.role_arn("ExecutionRole"), stranger=others["administrator outside the list"]
+    )
+
+
 def test_deploying_again_changes_nothing(life: ClusterLife) -> None:
     """Nor does it matter that the assembly is made in this process now, without the checks of the app."""
     life_steps.expect_nothing_changes(life)

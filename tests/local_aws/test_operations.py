@@ -180,7 +180,6 @@ def test_logs_of_a_node(site: Site, told: Told) -> None:
     assert told("logs", site.name, node["name"])["lines"] == []
     logs = site.session.client("logs")
     group = log_group_name(site.name, site.arn[-12:])
-    logs.create_log_group(logGroupName=group)
     now = int(time.time() * 1000)
     detection = {
         "details: ": {"reason": "XidHardwareFailure", "message": "NVRM: Xid (PCI:0000:b9:00): 79, pid=1"},

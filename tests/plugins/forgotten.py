@@ -72,7 +72,7 @@ NOT_NOTICED: Final[Mapping[str, str]] = {
     "NodeSecurityGroupHttpsEgress": "nothing runs on the nodes that would call AWS",
     "(CheckpointBucket|LifecycleScripts)Policy": "a lock that comes late fails nothing; others get in first",
     "ObservabilityFailingSlotsEventLog": "EventBridge takes a target that is not there, and drops events",
-    "ObservabilityFailingSlots(Nodes|Groups)Ranking": "an alarm on what nothing ranks has no data, and is off",
+    "ObservabilityFailingSlots(Nodes|Groups)Ranking": "an alarm on what nothing ranks has no data yet",
     "FileSystemFinalBackup(?!Handler)": "a backup with nodes at work fails nothing, and is not the final one",
 }
 """Patterns of what the worst order breaks without a failure, and why."""

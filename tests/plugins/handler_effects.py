@@ -41,7 +41,10 @@ def _kept(clients: Clients, wanted: dict[str, Any]) -> Iterator[str]:
     if not groups:
         yield f"there is no log group {name}"
     for group in groups:
-        for member, asked in (("retentionInDays", int(wanted["RetentionInDays"])), ("kmsKeyId", wanted["KmsKeyArn"])):
+        for member, asked in (
+            ("retentionInDays", int(wanted["RetentionInDays"])),
+            ("kmsKeyId", wanted["KmsKeyArn"]),
+        ):
             if group.get(member) != asked:
                 yield f"{name} has {member} {group.get(member)}, not {asked}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import pytest
@@ -11,6 +12,7 @@ from cdk_command import Ran
 from cluster_life import CLUSTER_TYPE, ClusterLife, expect, keys_under
 from deployed_stack import DeployedStack
 from inventory import difference, inventory
+from notices import DETECTION, reading, send_event, unhealthy, write_line
 from read_back import READERS
 from read_back.ec2 import group_rules
 from s3_callers import lets
@@ -18,21 +20,33 @@ from stack_told import NOT_READ, NOT_TOLD, compare
 
 from aws_double.session import Session
 from hyperpod_constructs import HyperPodStack
+from hyperpod_model.catalog.events import CLUSTER_STATE_CHANGE, NODE_HEALTH
+from hyperpod_model.catalog.logs import health_monitoring_stream_name
 
 Found = Mapping[str, frozenset[str]]
 ILLEGAL_TYPE = "ml.p9.48xlarge"
 MINIMUM_READ = {
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::CloudWatch::InsightRule",
     "AWS::EC2::NetworkAclEntry",
     "AWS::EC2::Route",
     "AWS::EC2::SecurityGroupEgress",
     "AWS::EC2::SecurityGroupIngress",
     "AWS::EC2::VPCEndpoint",
+    "AWS::Events::Rule",
     "AWS::FSx::FileSystem",
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Role",
     "AWS::KMS::Key",
+    "AWS::Logs::MetricFilter",
+    "AWS::Logs::ResourcePolicy",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "Custom::NodeLogGroup",
     CLUSTER_TYPE,
 }
 
@@ -68,6 +82,47 @@ def expect_change_by_hand_seen(life: ClusterLife) -> None:
     (told,) = compare(life.stack).differences
     assert "RetentionInDays" in told
     logs.put_retention_policy(logGroupName=name, retentionInDays=group["retentionInDays"])
+
+
+def expect_people_hear(life: ClusterLife, *, jobs: str, stranger: str) -> None:
+    """What befalls the cluster reaches who reads its topic, and nobody else speaks there.
+
+    Args:
+        life: The cluster.
+        jobs: ARN of the role with which jobs tell that they stopped.
+        stranger: ARN of a role that has nothing to do with the cluster.
+    """
+    arn, name, topic = life.description["ClusterArn"], life.spec.name, life.stack.outputs["NoticeTopicArn"]
+    log_group, node = life.stack.outputs["NodeLogGroup"], life.nodes("workers")[0]
+    stream = health_monitoring_stream_name("workers", node)
+    with reading(life.root, topic, name=f"on-call-{name}") as reader:
+        fault = unhealthy(node, "NvidiaGpuXidError")
+        send_event(life.root, NODE_HEALTH, cluster_arn=f"{arn}0", detail=fault)
+        assert reader.messages() == []
+        send_event(life.root, NODE_HEALTH, cluster_arn=arn, detail=fault)
+        (told,) = reader.messages()
+        assert f"HyperPod cluster {name}: node {node} is Unhealthy." in told
+        assert "Fault: NvidiaGpuXidError" in told
+        assert f"hyperpod-nodes advise {name} {node} --region {life.root.region}" in told
+        state = {"ClusterStatus": "Failed", "FailureMessage": "no capacity"}
+        send_event(life.root, CLUSTER_STATE_CHANGE, cluster_arn=arn, detail=state)
+        (told,) = reader.messages()
+        assert f"HyperPod cluster {name} is Failed." in told
+        assert "Fault: no capacity" in told
+        write_line(node_session(life), log_group=log_group, stream=stream, line=DETECTION)
+        (told,) = reader.messages()
+        alarm = json.loads(told)
+        assert (alarm["AlarmName"], alarm["NewStateValue"]) == (f"hyperpod-{name}-health-detections", "ALARM")
+        send_event(life.root, NODE_HEALTH, cluster_arn=arn, detail=fault)
+        assert len(reader.messages()) == 1
+        send_event(life.root, NODE_HEALTH, cluster_arn=arn, detail=fault)
+        alarms = {json.loads(text)["AlarmName"] for text in reader.messages() if text.startswith("{")}
+        assert alarms == {f"hyperpod-{name}-failing-node"}
+        life.root.assume(jobs).client("sns").publish(TopicArn=topic, Message="stopped")
+        assert reader.messages() == ["stopped"]
+        with pytest.raises(ClientError, match="AuthorizationError"):
+            life.root.assume(stranger).client("sns").publish(TopicArn=topic, Message="all is well")
+        assert reader.messages() == []
 
 
 def expect_nodes_talk_freely_among_themselves(life: ClusterLife) -> None:
@@ -239,6 +294,7 @@ def expect_only_retained_left(life: ClusterLife, before: Found, *, backups: int)
     resources, wanted = life.stack.resources, life.stack.properties()
     retained, stack_id = life.retained(), life.stack.id
     assert retained
+    log_group = life.stack.outputs["NodeLogGroup"]
     destroy(life)
     life.stack.name = stack_id
     assert life.stack.status == "DELETE_COMPLETE"
@@ -248,14 +304,24 @@ def expect_only_retained_left(life: ClusterLife, before: Found, *, backups: int)
         before,
         {(resources[name]["ResourceType"], physical_id) for name, physical_id in retained.items()},
         backups=backups,
+        log_groups={log_group},
     )
+    (kept,) = life.root.client("logs").describe_log_groups(logGroupNamePrefix=log_group)["logGroups"]
+    assert {"retentionInDays", "kmsKeyId"} <= kept.keys()
     for name, physical_id in retained.items():
         kind = resources[name]["ResourceType"]
         told = READERS[kind](life.root, physical_id, wanted[name])
         assert {key: told.get(key) for key in wanted[name]} == wanted[name], name
 
 
-def expect_left(life: ClusterLife, before: Found, kept: set[tuple[str, str]], *, backups: int) -> None:
+def expect_left(
+    life: ClusterLife,
+    before: Found,
+    kept: set[tuple[str, str]],
+    *,
+    backups: int,
+    log_groups: Collection[str] = (),
+) -> None:
     """Nothing is left of a stack but this.
 
     Args:
@@ -263,9 +329,11 @@ def expect_left(life: ClusterLife, before: Found, kept: set[tuple[str, str]], *,
         before: What the account had before the stack was created.
         kept: Types and physical ids of what is to be there.
         backups: How many backups of the file system are to be there.
+        log_groups: Names of log groups that nodes made.
     """
     left = difference(before, inventory(life.root))
     assert len(left.pop("AWS::FSx::Backup", ())) == backups
+    kept = kept | {("AWS::Logs::LogGroup", name) for name in log_groups}
     listed = {(kind, physical_id) for kind, physical_ids in left.items() for physical_id in physical_ids}
     # A bucket's policy goes with its bucket and is in no list of its own.
     assert listed == {one for one in kept if one[0] != "AWS::S3::BucketPolicy"}

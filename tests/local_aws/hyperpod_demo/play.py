@@ -12,6 +12,7 @@ from typing import Final
 from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.exceptions import HTTPClientError
 from cdk_command import STACK, CdkCommand, deployment
+from deployed_stack import DeployedStack
 
 from aws_double import ACCOUNT, LIMITS
 from aws_double.running import environment_for, outside_environment, running
@@ -23,8 +24,9 @@ from hyperpod_demo.instructions import instructions
 from hyperpod_demo.interrupts import Interrupts
 from hyperpod_demo.keeping import SETTINGS, kept
 from hyperpod_demo.progress import Progress
-from hyperpod_demo.showing import description, node_table
+from hyperpod_demo.showing import description, node_table, notice_of_a_fault, watch_table
 from hyperpod_demo.stand_ins import StandIns, with_stand_ins
+from hyperpod_model.cluster_spec import stack_name_of
 
 WITHOUT_ACCOUNT: Final[Mapping[str, str]] = {
     "AWS_CONFIG_FILE": os.devnull,
@@ -167,6 +169,19 @@ class Demo:
         self.progress.tell(f"\n$ aws sagemaker list-cluster-nodes --cluster-name {name}    (shortened)")
         for line in node_table(clients, name):
             self.progress.tell(line)
+        stack = DeployedStack(clients, stack_name_of(name))
+        watched = list(watch_table(clients, stack.name))
+        if watched:
+            self.progress.tell("\nWhat is watched, and who is told:")
+            for line in watched:
+                self.progress.tell(line)
+        topic = stack.outputs.get("NoticeTopicArn")
+        if topic is not None:
+            notice = notice_of_a_fault(clients, cluster_name=name, topic_arn=topic)
+            self.progress.tell("\nWhat they get when a node fails, here by an event that the demo made up:")
+            self.progress.tell(
+                notice if notice else "nothing: the topic or its key does not admit EventBridge"
+            )
 
     def _cdk(self, settings: Mapping[str, str]) -> CommandLine:
         # Users validate with what the CDK has built in; the tests leave it out for speed.

@@ -31,7 +31,9 @@ def metric_filter(clients: Clients, physical_id: str, wanted: dict[str, Any]) ->
     told = copied(one, "FilterName", "FilterPattern", "LogGroupName", capital=True)
     names = ("MetricName", "MetricNamespace", "MetricValue", "Unit", "DefaultValue", "Dimensions")
     return told | {
-        "MetricTransformations": [copied(metric, *names, capital=True) for metric in one["metricTransformations"]]
+        "MetricTransformations": [
+            copied(metric, *names, capital=True) for metric in one["metricTransformations"]
+        ]
     }
 
 
@@ -39,7 +41,5 @@ def metric_filter(clients: Clients, physical_id: str, wanted: dict[str, Any]) ->
 def resource_policy(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Read a policy of the region's log groups."""
     pages = clients.client("logs").get_paginator("describe_resource_policies").paginate()
-    (found,) = (
-        one for page in pages for one in page["resourcePolicies"] if one["policyName"] == physical_id
-    )
+    (found,) = (one for page in pages for one in page["resourcePolicies"] if one["policyName"] == physical_id)
     return {"PolicyName": found["policyName"], "PolicyDocument": found["policyDocument"]}

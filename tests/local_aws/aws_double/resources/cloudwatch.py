@@ -10,8 +10,8 @@ from aws_double.session import Session
 _LONGEST_NAME = 255
 _ALARM = (
     "ActionsEnabled AlarmActions AlarmDescription ComparisonOperator DatapointsToAlarm Dimensions "
-    "EvaluationPeriods ExtendedStatistic InsufficientDataActions MetricName Metrics Namespace OKActions Period "
-    "Statistic Threshold TreatMissingData Unit"
+    "EvaluationPeriods ExtendedStatistic InsufficientDataActions MetricName Metrics Namespace OKActions "
+    "Period Statistic Threshold TreatMissingData Unit"
 )
 
 
@@ -90,6 +90,4 @@ class Dashboard(ResourceType):
 
     def _put(self, resource: Resource, session: Session) -> None:
         body = resource.properties["DashboardBody"]
-        session.call(
-            "cloudwatch", "put_dashboard", DashboardName=resource.physical_id, DashboardBody=body
-        )
+        session.call("cloudwatch", "put_dashboard", DashboardName=resource.physical_id, DashboardBody=body)

@@ -15,7 +15,9 @@ _SETTINGS = ("DisplayName", "KmsMasterKeyId")
 
 
 @resource_type(
-    "AWS::SNS::Topic", properties="TopicName DisplayName KmsMasterKeyId Tags", updatable="DisplayName KmsMasterKeyId Tags"
+    "AWS::SNS::Topic",
+    properties="TopicName DisplayName KmsMasterKeyId Tags",
+    updatable="DisplayName KmsMasterKeyId Tags",
 )
 class Topic(ResourceType):
     """A topic with its key."""
@@ -24,7 +26,9 @@ class Topic(ResourceType):
         wanted = resource.properties
         name = wanted.get("TopicName", physical_name(resource, limit=_LONGEST_NAME))
         attributes = {key: wanted[key] for key in _SETTINGS if key in wanted}
-        arn = session.call("sns", "create_topic", Name=name, Attributes=attributes, Tags=wanted.get("Tags", []))
+        arn = session.call(
+            "sns", "create_topic", Name=name, Attributes=attributes, Tags=wanted.get("Tags", [])
+        )
         resource.physical_id = arn["TopicArn"]
         resource.attributes = {"TopicArn": resource.physical_id, "TopicName": name}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from aws_double.property_changes import differs_at
 from aws_double.resource import Resource, ResourceType, resource_type
 from aws_double.session import Session
 from aws_double.waiting import unless_gone, wait_for, wait_until_gone
@@ -36,7 +37,10 @@ class _Versioned(ResourceType):
             f"update_{self.operation}",
             **{f"{self.kind}Id": _id(after), "TargetVersion": version, **changes},
         )
-        after.attributes = {**after.attributes, f"{self.kind}Version": self._wait(after, session)[f"{self.kind}Version"]}
+        after.attributes = {
+            **after.attributes,
+            f"{self.kind}Version": self._wait(after, session)[f"{self.kind}Version"],
+        }
 
     def delete(self, resource: Resource, session: Session) -> None:
         asked = {f"{self.kind}Id": _id(resource)}
@@ -84,6 +88,10 @@ class ComputeQuota(_Versioned):
 
     kind = "ComputeQuota"
     operation = "compute_quota"
+
+    def replaces(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+        team = (("ComputeQuotaTarget", "TeamName"),)
+        return super().replaces(before, after) or differs_at(before, after, team)
 
 
 def _id(resource: Resource) -> str:

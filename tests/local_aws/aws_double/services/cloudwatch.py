@@ -1,7 +1,7 @@
 """CloudWatch of the double: moto's, which keeps alarms and never looks at what they watch.
 
-AWS looks at each alarm every minute. A stand-in for that: here an alarm is looked at when a value of its metric
-or a line of its log groups comes, so that it begins at once, and it ends when somebody sets its state.
+AWS looks at each alarm every minute. A stand-in for that: here an alarm is looked at when a value of its
+metric or a line of its log groups comes, so that it begins at once, and it ends when somebody sets its state.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def _largest(region: str, body: Mapping[str, Any], since: datetime) -> int:
     """Return how many lines the most frequent contributor has."""
     counted: Counter[tuple[Any, ...]] = Counter()
     for line in _lines(region, body["LogGroupNames"], since):
-        fits = all(
-            _at(line, one["Match"]) in one["In"] for one in body["Contribution"].get("Filters", [])
-        )
+        fits = all(_at(line, one["Match"]) in one["In"] for one in body["Contribution"].get("Filters", []))
         keys = tuple(_at(line, key) for key in body["Contribution"]["Keys"])
         if fits and None not in keys:
             counted[keys] += 1
@@ -187,7 +185,9 @@ def _check_dashboard(_backend: Any, asked: Mapping[str, Any]) -> None:
     try:
         widgets = json.loads(asked["body"])["widgets"]
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidParameterValue(f"The field DashboardBody must be a valid JSON object: {error}") from error
+        raise InvalidParameterValue(
+            f"The field DashboardBody must be a valid JSON object: {error}"
+        ) from error
     for number, widget in enumerate(widgets):
         missing = {"type", "properties"} - set(widget)
         if missing:

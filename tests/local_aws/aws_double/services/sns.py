@@ -84,7 +84,9 @@ def _may_publish(who: Principal, topic: Any, keys: Mapping[str, Value]) -> Decis
     policy = json.loads(topic.policy)
     if policy.get("Id") == _DEFAULT_POLICY:
         if who.kind == "Service":
-            return Decision(allowed=who.service in ADMITTED_BY_DEFAULT_POLICY, reason=f"{who.service}: default policy")
+            return Decision(
+                allowed=who.service in ADMITTED_BY_DEFAULT_POLICY, reason=f"{who.service}: default policy"
+            )
         return decide_by_identity(request)
     said = said_by_resource_policy(policy, request)
     if Said.DENY in said:

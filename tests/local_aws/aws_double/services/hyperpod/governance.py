@@ -69,7 +69,7 @@ def describe_compute_quota(request: Request) -> dict[str, Any]:
 
 @API.operation("DeleteClusterSchedulerConfig")
 def delete_scheduler_config(request: Request) -> dict[str, Any]:
-    found, kept, one = _find(_SCHEDULER, request)
+    _, kept, one = _find(_SCHEDULER, request)
     del kept[one.id]
     return {}
 
