@@ -186,9 +186,9 @@ class RecoveryClock:
                 # With nothing lost, the first step is a new one.
                 lost = now - self._marks[4] if self._steps_lost else 0.0
                 self._write_recovery(lost=lost)
-        if self._caught_up and now - self._heartbeat_at >= self._heartbeat_seconds:
+        if now - self._heartbeat_at >= self._heartbeat_seconds:
             self._heartbeat_at = now
-            self._write_heartbeat(step, now)
+            self._write_heartbeat(now)
         if now - self._progress_at >= self._progress_seconds:
             self._progress_at = now
             self.write_progress()
@@ -214,8 +214,8 @@ class RecoveryClock:
             reason: Why it ends.
         """
         self.write_progress()
-        if self._caught_up and reason != "failed":
-            self._write_heartbeat(self._next_step - 1, self._records.clock())
+        if len(self._marks) > 4:
+            self._write_heartbeat(self._records.clock())
         self._records.write("end", reason=reason)
 
     @property
@@ -243,7 +243,10 @@ class RecoveryClock:
             tier=self._tier,
         )
 
-    def _write_heartbeat(self, step: int, now: float) -> None:
+    def _write_heartbeat(self, now: float) -> None:
+        # The furthest step there ever was: one that is computed again is lost until then.
+        done = self._next_step - 1
+        step = done if self._last_step is None else max(done, self._last_step)
         content = json.dumps({"version": SCHEMA_VERSION, "step": step, "time": now})
         self._records.documents.write(HEARTBEAT_NAME, content.encode())
 

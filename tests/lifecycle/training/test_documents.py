@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from hyperpod_lifecycle.training.documents import (
+    Documents,
+    FolderDocuments,
+    S3Documents,
+    documents,
+)
+
+
+@pytest.fixture(params=["folder", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A way to open the place: each time as a process that has seen nothing of it."""
+    if request.param == "folder":
+        yield lambda: documents(tmp_path / "new" / "folder")
+        return
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws():
+        boto3.client("s3").create_bucket(Bucket="runs")
+        yield lambda: documents("s3://runs/llama/recovery")
+
+
+def test_documents_are_written_read_and_replaced(place: Any):
+    first: Documents = place()
+    assert first.read("a.json") is None
+    first.write("a.json", b"1")
+    first.write("a.json", b"2")
+    assert place().read("a.json") == b"2"
+
+
+def test_lines_are_added_also_by_a_later_process(place: Any):
+    first = place()
+    first.append("a.jsonl", b"1")
+    first.append("a.jsonl", b"2")
+    place().append("a.jsonl", b"3")
+    assert place().read("a.jsonl") == b"1\n2\n3\n"
+
+
+@pytest.mark.parametrize("name", ["", "../a", "a/b", ".a", "a b"])
+def test_names_stay_in_the_place(place: Any, name: str):
+    with pytest.raises(ValueError, match="name must be letters, digits"):
+        place().write(name, b"")
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    here = FolderDocuments(tmp_path)
+    here.write("a.json", b"1")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        here.write("a.json", b"2")
+    assert here.read("a.json") == b"1"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_locations_are_told_apart(tmp_path: Path):
+    assert documents(tmp_path).location == str(tmp_path)
+    assert documents("s3://bucket/a/").location == "s3://bucket/a"
+    assert documents("s3://bucket").location == "s3://bucket"
+    with pytest.raises(ValueError, match="must be a folder or begin with s3://, got 'gs://b'"):
+        documents("gs://b")
+    with pytest.raises(ValueError, match="uri must be s3://bucket or s3://bucket/prefix, got 's3://'"):
+        S3Documents("s3://")
