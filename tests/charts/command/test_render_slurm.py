@@ -5,16 +5,20 @@ The real one takes it in ``tests/lifecycle/slurm/test_real_slurm.py``.
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from hyperpod_charts.command.arguments import OF_SLURM, parsed
 from hyperpod_charts.slurm_batch import SlurmBatch, render_slurm_batch
 from hyperpod_model.job_spec import load_job
 
-CLUSTER = Path(__file__).parents[3] / "examples" / "clusters" / "llm-train.yaml"
+ROOT = Path(__file__).parents[3]
+CLUSTER = ROOT / "examples" / "clusters" / "llm-train.yaml"
 
 
 @pytest.fixture
@@ -153,3 +157,22 @@ def test_options_that_do_not_go_together(save, run, job, options, said):
     ran = run("render", save("job.yaml", job), *options)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
+
+
+PAGE = (ROOT / "docs" / "slurm-jobs.md").read_text()
+
+
+@pytest.mark.parametrize("command", re.findall(r"^hyperpod-jobs .*$", PAGE, re.MULTILINE))
+def test_a_command_on_the_page_is_one_that_can_be_given(command):
+    assert parsed(shlex.split(command)[1:]).slurm
+
+
+def test_the_batch_file_on_the_page_is_what_is_rendered(run):
+    job = str(ROOT / "examples" / "jobs" / "ddp-pretrain.yaml")
+    options = ("--venv", "/fsx/envs/train", "--log-folder", "/fsx/logs", "--cluster", str(CLUSTER))
+    ran = run("render", job, "--slurm", *options)
+    assert f"```bash\n{ran.out}```" in PAGE
+
+
+def test_every_option_is_on_the_page():
+    assert all(f"`{option}" in PAGE for option in OF_SLURM)

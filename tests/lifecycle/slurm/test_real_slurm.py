@@ -302,3 +302,25 @@ def test_the_command_submits_what_it_renders(plain: LocalSlurm, tmp_path: Path) 
     refused = plain.run(*command, "--gres", "gpu:8", check=False)
     assert refused.returncode == 1
     assert "submitted: refused by sbatch: sbatch: error:" in refused.stderr
+
+
+def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "slurm-jobs.md").read_text()
+    blocks = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (text,) = [block for block in blocks if "/fsx/code/evaluate.py" in block]
+    programs = tmp_path / "venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "torchrun"):
+        (programs / name).write_text('#!/bin/sh\necho "$* $PET_NNODES $PET_RDZV_ENDPOINT"\n')
+        (programs / name).chmod(0o755)
+    file = tmp_path / "job.sbatch"
+    file.write_text(text.replace(JOB_ENTRY, str(ENTRY)).replace("/fsx/envs/train", str(programs.parent)))
+    job = plain.submit(f"--output={tmp_path}/log", str(file))
+    assert plain.wait_for_state(job, "COMPLETED", "FAILED") == "COMPLETED"
+    nodes = plain.nodes_of(job)
+    log = (tmp_path / "log").read_text()
+    trained = re.findall(r"^/fsx/code/train.py 3 (\S+):(\d+)$", log, re.MULTILINE)
+    evaluated = re.findall(r"^/fsx/code/evaluate.py 1 (\S+):(\d+)$", log, re.MULTILINE)
+    assert [address for address, _ in trained] == [plain.address_of(nodes[0])] * 3, log
+    assert [address for address, _ in evaluated] == [plain.address_of(nodes[3])], log
+    assert {port for _, port in trained}.isdisjoint({port for _, port in evaluated})
