@@ -14,8 +14,9 @@ VALIDATE_FORMATS: Final = ("text", "json", "sarif", "markdown")
 FORMATS: Final = ("text", "json")
 
 _DESCRIPTION: Final = (
-    "Training jobs on SageMaker HyperPod clusters with EKS: rendered as Kubernetes manifests, checked before "
-    "they queue, explained, and their logs read. Nothing is sent anywhere."
+    "Training jobs on SageMaker HyperPod: rendered as Kubernetes manifests or as batch files for Slurm, "
+    "checked before they queue, explained, and their logs read. Nothing is sent anywhere, except by --submit "
+    "to sbatch."
 )
 OF_SLURM: Final = ("--submit", "--partition", "--gres", "--venv", "--image-file", "--log-folder")
 _EXIT_CODES: Final = "exit codes: 0 well, 1 {fails}, 2 unusable input or a wrong option"
