@@ -1,10 +1,10 @@
 """Every script of the bundle run twice, and killed at every line and run again: the same node, byte for byte.
 
-Automatic: a script is run in each scenario whose entry point reaches it, on the node as the steps before it
-left it. A run that is followed line by line shows at which lines something on the node has just changed;
-between two of these the node is the same, so killing there proves the same twice. Tests kill at each such
-line, once for all scenarios in which a step runs the same lines, and at one line of each whole run;
-``make soak`` (``HYPERPOD_SOAK=1``) kills at each line there is in each of them.
+Automatic: a step is run once for each way through it that any scenario's entry point takes, on the node as
+the steps before it left it. A run that is followed line by line shows at which lines something on the node
+has just changed; between two of these the node is the same, so killing there proves the same twice. Tests
+kill at a few such lines of each way, chosen by the step's name, and ``make soak`` (``HYPERPOD_SOAK=1``) at
+every line there is. Whole runs are killed at lines chosen in the same manner.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import functools
 import os
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from hyperpod_lifecycle.scripts_folder import scripts_folder
 pytestmark = pytest.mark.needs_system(*NEEDED)
 
 SOAK = os.environ.get("HYPERPOD_SOAK", "") not in ("", "0")
+KILLS_OF_A_WAY = 5
+KILLS_OF_A_WHOLE_RUN = 20 if SOAK else 1
 
 SCRIPTS = sorted(
     path.relative_to(scripts_folder()).as_posix()
@@ -138,12 +140,23 @@ def whole_run(number: int) -> Reached:
 
 
 def runs_of(step: str, folder: Path) -> Iterator[Run]:
+    """A run of the step for each way through it that the scenarios take."""
+    ways: set[tuple[tuple[str, int], ...]] = set()
     for number, scenario in enumerate(SCENARIOS):
-        before = whole_run(number).before.get(step)
-        if before is not None:
-            place = folder / str(number)
-            place.mkdir()
-            yield Run(Node(place, scenario), step, before)
+        reached = whole_run(number)
+        script = str(reached.node.bundle / step)
+        way = tuple((Path(file).name, line) for each, file, line in reached.lines if each == script)
+        if not way or way in ways:
+            continue
+        ways.add(way)
+        place = folder / str(number)
+        place.mkdir()
+        yield Run(Node(place, scenario), step, reached.before[step])
+
+
+def some(lines: Sequence[int], *, most: int, seed: str) -> list[int]:
+    """The same few lines in each run of the tests."""
+    return sorted(random.Random(seed).sample(lines, k=min(most, len(lines))))
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -167,22 +180,18 @@ class TestWholeRun:
         run = Run(reached.node, scenario.entry_point, reached.before[scenario.entry_point])
         expected = read_tree(reached.node.root)
         assert differences(expected, run.to_the_end("the second time")) == [], scenario.name
-        count = len(reached.lines)
-        for line in range(count) if SOAK else random.Random(scenario.name).sample(range(count), k=1):
+        for line in some(range(len(reached.lines)), most=KILLS_OF_A_WHOLE_RUN, seed=scenario.name):
             run.kill_and_repeat(line, str(reached.lines[line]), expected)
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_step_twice_and_killed(step: str, tmp_path: Path) -> None:
-    seen: set[tuple[tuple[str, int], ...]] = set()
     for run in runs_of(step, tmp_path):
         run.from_the_start()
         lines, changed = run.followed()
         expected = read_tree(run.node.root)
         found = differences(expected, run.to_the_end("the second time"))
         assert found == [], f"{step} the second time, {run.node.scenario.name}: {found}"
-        way = tuple((Path(line.file).name, line.number) for line in lines)
-        chosen = list(range(len(lines))) if SOAK else changed if way not in seen else []
-        seen.add(way)
+        chosen = list(range(len(lines))) if SOAK else some(changed, most=KILLS_OF_A_WAY, seed=step)
         for number in chosen:
             run.kill_and_repeat(number, str(lines[number]), expected)
