@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 import secrets
 import tempfile
@@ -172,8 +173,8 @@ class Checkpoints:
         try:
             directory: list[Path] = []
             on_every_rank(self._coordinator, lambda: directory.append(self._store.join(attempt, rank)))
-        except Exception:
-            self._store.discard(attempt, rank)
+        except Exception as error:
+            self._give_up(attempt, error)
             raise
         self._open_writer = CheckpointWriter(self, attempt, directory[0])
         return self._open_writer
@@ -284,8 +285,11 @@ class Checkpoints:
     def _remove_old(self) -> int | None:
         """Remove old checkpoints, and return the oldest step that counts as kept."""
         kept: list[int] = []
-        for step in sorted(set(self._store.steps()), reverse=True):
-            manifest = self._manifest_at(step, repeat=False)
+        steps = sorted(set(self._store.steps()), reverse=True)
+        # A long run saves often, and manifests of large jobs are large.
+        self._verified = {key: value for key, value in self._verified.items() if key[0] in steps}
+        for step in steps:
+            manifest = self._counted(step)
             if manifest is None:
                 continue
             if len(kept) < self._keep:
@@ -310,7 +314,7 @@ class Checkpoints:
                 self._coordinator, lambda: self._publish(attempt, _saved_files(gathered), metadata)
             )
         except Exception as error:
-            self._store.discard(attempt, rank)
+            self._give_up(attempt, error)
             if isinstance(error, CheckpointError):
                 raise
             raise SaveError(f"could not save step {attempt.step}: {type(error).__name__}: {error}") from error
@@ -319,6 +323,13 @@ class Checkpoints:
         manifest = parse_verified(text.encode("ascii"))
         on_rank_zero(self._coordinator, self._retain)
         return Checkpoint(self._store.location, manifest)
+
+    def _give_up(self, attempt: Attempt, error: Exception) -> None:
+        try:
+            self._store.discard(attempt, self._coordinator.rank)
+        except Exception as left:
+            # What failed first is what the caller has to know.
+            error.add_note(f"what was written could not be removed, and a later save will: {left}")
 
     def _own_digests(self, writer: CheckpointWriter, metadata: Mapping[str, Any]) -> list[list[Any]]:
         metadata_text(metadata)
@@ -373,20 +384,29 @@ class Checkpoints:
         return signed, None
 
     def _manifest_text(self, step: int) -> str | None:
-        manifest = self._manifest_at(step)
-        if manifest is None:
-            return None
-        signed = self._store.signed_manifest(step)
-        return None if signed is None else signed.decode("ascii")
-
-    def _manifest_at(self, step: int, *, repeat: bool = True) -> Manifest | None:
-        """Verify what is saved for a step, without its files' contents; None if it is refused."""
+        """Return the very text that was verified: read again, it could be another."""
         signed: bytes | None = None
         try:
             signed = self._store.signed_manifest(step)
+            self._verify(step, signed)
+        except RefusedCheckpointError as refused:
+            self._refused(step, signed, refused)
+            return None
+        assert signed is not None
+        return signed.decode("ascii")
+
+    def _counted(self, step: int) -> Manifest | None:
+        """Return the manifest of what counts as complete for retention; None if it is refused."""
+        signed: bytes | None = None
+        try:
+            signed = self._store.signed_manifest(step)
+            identity = _identity(step, signed)
+            # Looking at each file again after each save would take large jobs longer than the save.
+            if identity in self._verified and identity not in self._damaged:
+                return self._verified[identity]
             return self._verify(step, signed)
         except RefusedCheckpointError as refused:
-            if repeat or _identity(step, signed) not in self._damaged:
+            if _identity(step, signed) not in self._damaged:
                 self._refused(step, signed, refused)
             return None
 
@@ -513,11 +533,11 @@ def _identity(step: int, signed: bytes | None) -> tuple[int, str]:
 
 def _share(files: tuple[SavedFile, ...], rank: int, world_size: int) -> list[SavedFile]:
     """Divide files among ranks by size: the largest first, each to the rank with the least so far."""
-    loads = [0] * world_size
+    loads = [(0, number) for number in range(world_size)]
     own = []
     for file in sorted(files, key=lambda file: -file.size):
-        least = loads.index(min(loads))
-        loads[least] += file.size + 1
+        load, least = loads[0]
+        heapq.heapreplace(loads, (load + file.size + 1, least))
         if least == rank:
             own.append(file)
     return own

@@ -132,7 +132,11 @@ class ObjectStore(CheckpointStore):
                     "or somebody deletes objects"
                 )
         key = _manifest_key(attempt.step)
-        if not replace or replacing is None:
+        if not replace:
+            return self._objects.put_new(key, signed)
+        if replacing is None:
+            # Nothing, or more than a manifest can be: no evidence of anything, and too large to compare.
+            self._objects.delete([key])
             return self._objects.put_new(key, signed)
         self._objects.put_new(f"refused/{step_name(attempt.step)}-{attempt.id}", replacing)
         return self._objects.put_over(key, signed, expected=replacing)
