@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from hyperpod_charts.slurm_batch import SlurmBatch
@@ -65,6 +66,18 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
                 "with --image-file",
             )
         )
+    mounts = [PurePosixPath(claim.mount_path) for claim in job.persistent_volume_claims]
+    if batch.venv is not None and job.script is not None:
+        script = PurePosixPath(job.script)
+        if script.is_absolute() and not any(script.is_relative_to(mount) for mount in mounts):
+            faults.append(
+                Fault(
+                    ("script",),
+                    f"must be on shared storage where --venv is in place of the image, got '{script}'; put "
+                    "it below a mount_path of persistent_volume_claims",
+                    "warning",
+                )
+            )
     return [
         *faults,
         *(

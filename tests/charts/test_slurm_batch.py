@@ -262,6 +262,14 @@ class TestFaults:
         assert self.found(spec, "error", image_file="/fsx/a.sqsh") == {}
         assert self.found(spec, "error", venv="/fsx/a") == {}
 
+    def test_a_script_in_an_image_that_is_not_there_is_said(self):
+        assert self.found(job(), "warning") == {}
+        said = self.found(job(), "warning", venv="/lustre/env")["script"]
+        assert said.startswith("must be on shared storage where --venv is in place of the image, got")
+        for script in ("/lustre/code/train.py", "train.py"):
+            assert self.found(job(script=script), "warning", venv="/lustre/env") == {}
+        assert self.found(job(script=None, command=["/app/a"]), "warning", venv="/lustre/env") == {}
+
     def test_what_is_left_out_is_said_where_the_job_says_it(self):
         spec = job(service_account="trainer", topology={"layer": 3}, labels={"team": "a"})
         warnings = self.found(spec, "warning")

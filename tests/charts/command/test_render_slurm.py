@@ -61,22 +61,9 @@ def test_a_batch_file_needs_no_node_js(save, job):
 
 
 def test_options_reach_the_batch_file(save, run, folder, job):
-    ran = run(
-        "render",
-        save("job.yaml", job),
-        *(
-            "--slurm",
-            "--partition",
-            "p5",
-            "--gres",
-            "none",
-            "--venv",
-            "/lustre/env",
-            "--log-folder",
-            "/lustre/logs",
-        ),
-        *("--output", "job.sbatch"),
-    )
+    name = save("job.yaml", {**job, "script": "/lustre/train.py"})
+    options = "--slurm --partition p5 --gres none --venv /lustre/env --log-folder /lustre/logs"
+    ran = run("render", name, *options.split(), "--output", "job.sbatch")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
     how = SlurmBatch(partition="p5", generic_resources="", venv="/lustre/env", log_folder="/lustre/logs")
     assert (folder / "job.sbatch").read_text() == render_slurm_batch(load_job(folder / "job.yaml"), batch=how)
@@ -169,7 +156,8 @@ def test_a_command_on_the_page_is_one_that_can_be_given(command):
 
 def test_the_batch_file_on_the_page_is_what_is_rendered(run):
     job = str(ROOT / "examples" / "jobs" / "ddp-pretrain.yaml")
-    options = ("--venv", "/fsx/envs/train", "--log-folder", "/fsx/logs", "--cluster", str(CLUSTER))
+    image = "/fsx/images/ddp-pretrain-1.0.0.sqsh"
+    options = ("--image-file", image, "--log-folder", "/fsx/logs", "--cluster", str(CLUSTER))
     ran = run("render", job, "--slurm", *options)
     assert f"```bash\n{ran.out}```" in PAGE
 

@@ -307,10 +307,12 @@ ENROOT_STAND_IN = """\
 echo "enroot $*" >>{folder}/enroot-calls
 case $1 in
   import) echo image >"$3" ;;
-  create) cat "$4" >/dev/null || exit 1; touch {folder}/container-$3 ;;
-  remove) rm -f {folder}/container-$3 ;;
+  create) cat "$4" >/dev/null || exit 1; touch {folder}/containers/$3 ;;
+  list) ls {folder}/containers ;;
+  remove) rm {folder}/containers/$3 ;;
   start)
-    shift
+    test "$2" = --rw || exit 8
+    shift 2
     given="env -i PATH=$PATH"
     while :; do
       case $1 in
@@ -319,7 +321,7 @@ case $1 in
         *) break ;;
       esac
     done
-    test -e {folder}/container-$1 || exit 9
+    test -e {folder}/containers/$1 || exit 9
     shift
     exec $given "$@" ;;
 esac
@@ -331,12 +333,19 @@ class TestEnroot:
 
     @pytest.fixture(autouse=True)
     def _enroot(self, node: Node) -> None:
+        (node.folder / "containers").mkdir()
         node.program("enroot", ENROOT_STAND_IN.replace("{folder}", str(node.folder)))
-        node.step("ip-10-1-2-3", 1)
+        for job in ("12", "13"):
+            node.step("ip-10-1-2-3", 1, job=job)
         node.addresses(ip_10_1_2_3="10.1.2.3")
 
     def calls(self, node: Node) -> list[str]:
-        return [line.split()[1] for line in (node.folder / "enroot-calls").read_text().splitlines()]
+        """What was done, each time with what was there before."""
+        done = [line.split()[1] for line in (node.folder / "enroot-calls").read_text().splitlines()]
+        return [word for word in done if word not in ("list", "remove")]
+
+    def containers(self, node: Node) -> list[str]:
+        return sorted(path.name for path in (node.folder / "containers").iterdir())
 
     def test_an_image_of_a_registry_is_fetched_once_a_node(self, node: Node) -> None:
         options = (
@@ -354,15 +363,28 @@ class TestEnroot:
             assert got["NCCL_DEBUG"] == "INFO"
             assert got["SLURM_JOB_ID"] == "12"
             assert "TRAIN_ENTRY_PAUSE" not in got
-        assert self.calls(node) == ["import", "remove", "create", "start", "start"]
+        assert self.calls(node) == ["import", "create", "start", "start"]
         assert f"--mount {node.folder}:{node.folder}" in (node.folder / "enroot-calls").read_text()
+        node.launched(*options, SLURM_JOB_ID="13")
+        assert self.calls(node)[4:] == ["create", "start"]
 
-    def test_another_file_under_the_same_name_is_another_image(self, node: Node) -> None:
+    @pytest.mark.parametrize(
+        ("answer", "left"),
+        [
+            ("exit 0", ["hyperpod-13", "mine"]),
+            ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", ["hyperpod-13", "mine"]),
+            ("echo '12 dev llama root R'", ["hyperpod-12", "hyperpod-13", "mine"]),
+            ("echo 'Unable to contact slurm controller' >&2; exit 1", ["hyperpod-12", "hyperpod-13", "mine"]),
+        ],
+    )
+    def test_what_jobs_that_are_over_wrote_goes(self, node: Node, answer: str, left: list[str]) -> None:
         file = node.folder / "image.sqsh"
-        for content in ("one", "other"):
-            file.write_text(content)
-            node.launched("--image", str(file), "--", "train.py")
-        assert self.calls(node) == ["remove", "create", "start"] * 2
+        file.write_text("image")
+        node.launched("--image", str(file), "--", "train.py")
+        (node.folder / "containers" / "mine").touch()
+        node.program("squeue", answer)
+        node.launched("--image", str(file), "--", "train.py", SLURM_JOB_ID="13")
+        assert self.containers(node) == left
 
     def test_an_unpacking_that_was_killed_is_done_again(self, node: Node) -> None:
         file = node.folder / "image.sqsh"
@@ -371,7 +393,37 @@ class TestEnroot:
         for ready in (node.folder / "images").glob("*.ready"):
             ready.unlink()
         node.launched("--image", str(file), "--", "train.py")
-        assert self.calls(node) == ["remove", "create", "start"] * 2
+        assert self.calls(node) == ["create", "start"] * 2
+
+    @pytest.mark.parametrize(
+        ("image", "fails", "said"),
+        [
+            (
+                "docker://r#a:1",
+                "import",
+                "cannot import docker://r#a:1; remedy: look at the lines above, and at",
+            ),
+            (
+                "image.sqsh",
+                "create",
+                "cannot unpack image.sqsh; remedy: look at the lines above, and at df -h",
+            ),
+            (
+                "none.sqsh",
+                "nothing",
+                "no readable none.sqsh; remedy: see that the image is on shared",
+            ),
+        ],
+    )
+    def test_an_image_that_does_not_come_is_named(
+        self, node: Node, image: str, fails: str, said: str
+    ) -> None:
+        (node.folder / "image.sqsh").write_text("image")
+        node.program("enroot", f"test $1 != {fails}")
+        done = node.run("--image", image, "--", "train.py")
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert done.stdout == ""
 
     def test_a_missing_mount_is_named(self, node: Node) -> None:
         file = node.folder / "image.sqsh"

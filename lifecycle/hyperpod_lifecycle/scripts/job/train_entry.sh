@@ -95,7 +95,8 @@ asked() {
       printf '%s\n' "$answer" >&2
       return 1
     fi
-    sleep "$pause"
+    # Not all nodes at the same moment again.
+    sleep "$((pause + RANDOM % (pause + 1)))"
     pause=$((pause * 2))
   done
 }
@@ -199,28 +200,50 @@ use_venv() {
   [[ -x $venv/bin/python ]] || fail "no $venv/bin/python" "see that the environment is on shared storage and mounted here"
 }
 
-# container_of IMAGE: imports and unpacks the image, once a node, and names the container.
-container_of() {
-  local name file=$1
-  command -v enroot >/dev/null || fail "no enroot on this node" "have the lifecycle scripts install it, or use --venv"
-  mkdir -p "$IMAGE_FOLDER" || fail "cannot make $IMAGE_FOLDER" "name a large local folder in HYPERPOD_IMAGE_FOLDER"
-  name=hyperpod-$(printf '%s' "$1" | sha256sum | cut -c1-16)
+# image_file IMAGE: the image as a file; one of a registry is imported once a node.
+image_file() {
+  local file=$1
   if [[ $1 != docker://* ]]; then
     [[ -r $file ]] || fail "no readable $file" "see that the image is on shared storage and mounted here"
-    # Another file under the same name is another image.
-    name+=-$(stat -L -c %Y-%s "$file")
-  fi
-  exec 7>"$IMAGE_FOLDER/$name.lock"
-  flock 7
-  if [[ ! -e $IMAGE_FOLDER/$name.ready ]]; then
-    if [[ $1 == docker://* ]]; then
-      file=$IMAGE_FOLDER/$name.sqsh
-      rm -f "$file" "$file.part"
+  else
+    file=$IMAGE_FOLDER/$(printf '%s' "$1" | sha256sum | cut -c1-16).sqsh
+    if [[ ! -e $file ]]; then
+      rm -f "$file.part"
       enroot import --output "$file.part" "$1" >&2 ||
         fail "cannot import $1" "look at the lines above, and at the registry's password in enroot's .credentials"
       mv -f "$file.part" "$file"
     fi
-    enroot remove --force "$name" >&2 2>/dev/null || true
+  fi
+  printf '%s\n' "$file"
+}
+
+# remove_containers: those of jobs that are over. What they wrote is of no other job.
+remove_containers() {
+  local name said
+  for name in $(enroot list); do
+    if [[ $name =~ ^hyperpod-([0-9]+)$ && ${BASH_REMATCH[1]} != "$SLURM_JOB_ID" ]]; then
+      said=$(timeout "$QUESTION_SECONDS" squeue --noheader --jobs="${BASH_REMATCH[1]}" 2>&1) || true
+      if [[ -z $said || $said == *'Invalid job id'* ]]; then
+        rm -f "$IMAGE_FOLDER/$name.ready"
+        enroot remove --force "$name" >&2 || say "cannot remove the container $name of a former job"
+      fi
+    fi
+  done
+}
+
+# container_of IMAGE: unpacks the image once a job and node, and names the container.
+container_of() {
+  local name=hyperpod-$SLURM_JOB_ID file
+  command -v enroot >/dev/null || fail "no enroot on this node" "have the lifecycle scripts install it, or use --venv"
+  mkdir -p "$IMAGE_FOLDER" || fail "cannot make $IMAGE_FOLDER" "name a large local folder in HYPERPOD_IMAGE_FOLDER"
+  # Steps that start at the same time unpack one after the other.
+  exec 7>"$IMAGE_FOLDER/.lock"
+  flock 7
+  if [[ ! -e $IMAGE_FOLDER/$name.ready ]]; then
+    remove_containers 7>&-
+    file=$(image_file "$1" 7>&-) || exit 1
+    # What an unpacking that was killed has left.
+    enroot remove --force "$name" >/dev/null 2>&1 || true
     enroot create --name "$name" "$file" >&2 || fail "cannot unpack $file" "look at the lines above, and at df -h"
     : >"$IMAGE_FOLDER/$name.ready"
   fi
@@ -232,7 +255,8 @@ enter_image() {
   [[ -n $image ]] || return 0
   local container mount name
   container=$(container_of "$image") || exit 1
-  local start=(enroot start)
+  # As in Kubernetes, a job may write into its container.
+  local start=(enroot start --rw)
   for mount in "${mounts[@]}"; do
     [[ -d $mount ]] || fail "no folder $mount" "see that it is mounted on this node"
     start+=(--mount "$mount:$mount")
