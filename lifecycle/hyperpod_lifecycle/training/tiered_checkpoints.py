@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from hyperpod_lifecycle.training.agreement import on_rank_zero
 from hyperpod_lifecycle.training.checkpoint_errors import (
+    CheckpointError,
     NothingVerifiesError,
     RefusedCheckpointError,
     SaveError,
@@ -33,6 +34,7 @@ from hyperpod_lifecycle.training.manifest import Manifest, SavedFile, read_manif
 from hyperpod_lifecycle.training.save_schedule import SaveSchedule
 from hyperpod_lifecycle.training.saves_in_flight import SaveReport, SavesInFlight
 from hyperpod_lifecycle.training.signing_keys import SigningKey
+from hyperpod_lifecycle.training.torch_failures import load_failures, save_failures
 from hyperpod_model.catalog.recovery import RAY_DELETES_AFTER_UPLOAD_OPTION, TierName
 
 SEAL_END: Final = b"hyperpod-sealed-1\n"
@@ -182,11 +184,13 @@ class TieredCheckpoints:
             pending: Any = dcp.async_save(whole, storage_writer=writer, process_group=self._group)
         else:
             pending = None
-            dcp.save(whole, storage_writer=writer, process_group=self._group)
+            with save_failures(step):
+                dcp.save(whole, storage_writer=writer, process_group=self._group)
 
         def finish() -> None:
             if pending is not None:
-                pending.result()
+                with save_failures(step):
+                    pending.result()
             # AWS's writer goes on without the tier that failed, as long as the other has the checkpoint.
             if lasts and not writer.s3_success:
                 raise SaveError(f"step {step} did not reach {self._s3_uri}")
@@ -203,7 +207,6 @@ class TieredCheckpoints:
     def _load(self, step: int, state: dict[str, Any], loop: LoopState) -> Loaded | None:
         import torch
         import torch.distributed.checkpoint as dcp
-        from torch.distributed.checkpoint.api import CheckpointException
 
         rank = self._coordinator.rank
         reader = _reader(self._configuration(), step, self._key, self._memory_url, self._refused)
@@ -220,9 +223,10 @@ class TieredCheckpoints:
         }
         whole = {_STATE: state, _SHARED: own}
         try:
-            dcp.load(whole, storage_reader=reader, process_group=self._group)
-        except CheckpointException as error:
-            self._refused(step, RefusedCheckpointError("unreadable", f"it cannot be loaded: {error}"))
+            with load_failures(step):
+                dcp.load(whole, storage_reader=reader, process_group=self._group)
+        except CheckpointError as error:
+            self._refused(step, RefusedCheckpointError("unreadable", str(error)))
             return None
         for name, value in whole[_STATE].items():
             state[name] = value
