@@ -129,6 +129,15 @@ def test_torchrun_gets_the_live_nodes_and_not_those_of_the_environment(node: Nod
     assert got["SLURM_JOB_NODELIST"] == "ip-10-1-2-[3,5]"
 
 
+def test_the_log_tells_what_was_stale(node: Node) -> None:
+    node.step("ip-10-1-2-[3,5]", 2)
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    stale = node.run("--", "x", environment={"SLURM_JOB_NODELIST": "ip-10-1-2-[3-4]"})
+    assert stale.stderr.endswith(" on ip-10-1-2-3; the environment names ip-10-1-2-[3-4]\n")
+    right = node.run("--", "x", environment={"SLURM_JOB_NODELIST": "ip-10-1-2-[3,5]"})
+    assert right.stderr.endswith(" on ip-10-1-2-3\n")
+
+
 def test_only_the_first_node_hosts_the_meeting(node: Node) -> None:
     node.step("ip-10-1-2-[3,5]", 2)
     node.addresses(ip_10_1_2_3="10.1.2.3")

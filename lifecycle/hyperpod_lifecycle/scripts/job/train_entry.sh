@@ -168,6 +168,10 @@ find_nodes() {
 
 # What training code reads, or torchrun: for them too, the nodes are those of now.
 export_nodes() {
+  local stale=''
+  if [[ ${SLURM_JOB_NODELIST:-$node_list} != "$node_list" ]]; then
+    stale="; the environment names ${SLURM_JOB_NODELIST:0:100}"
+  fi
   export SLURM_JOB_NUM_NODES=$nodes SLURM_NNODES=$nodes SLURM_JOB_NODELIST=$node_list SLURM_NODELIST=$node_list
   if ((${#node_list} > 100000)); then
     # No program starts with a longer value of a variable than 131072 bytes.
@@ -189,7 +193,7 @@ export_nodes() {
   # By itself torchrun tells by the host's name whether it is the first node, and the address may be of another kind.
   export PET_RDZV_CONF=is_host=$is_host,join_timeout=$JOIN_SECONDS,read_timeout=$CONNECT_SECONDS
   say "starts $nodes nodes for job $SLURM_JOB_ID, step $SLURM_STEP_ID, restart ${SLURM_RESTART_COUNT:-0}; they meet at" \
-    "$PET_RDZV_ENDPOINT on $master"
+    "$PET_RDZV_ENDPOINT on $master$stale"
 }
 
 use_venv() {
