@@ -1,7 +1,7 @@
 """Node scripts and a real slurmctld: it reads its files again, or is left alone while a node is replaced.
 
 Real are slurmctld, scontrol and the words in which they tell of nodes. Stand-ins are the rest of the node
-(:mod:`node_scripts`), and HyperPod, which would replace the node: here only its mark is set, as by an operator.
+(:mod:`node_scripts`), and HyperPod, which would replace the node: here only its mark is set, by hand.
 """
 
 from __future__ import annotations
