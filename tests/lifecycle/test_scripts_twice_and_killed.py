@@ -28,8 +28,10 @@ from hyperpod_lifecycle.scripts_folder import scripts_folder
 pytestmark = pytest.mark.needs_system(*NEEDED)
 
 SOAK = os.environ.get("HYPERPOD_SOAK", "") not in ("", "0")
-KILLS_OF_A_WAY = 5
+KILLS_OF_A_WAY = 3
 KILLS_OF_A_WHOLE_RUN = 20 if SOAK else 1
+WHOLE_RUNS_KILLED = 1 if SOAK else 3
+"""Of so many scenarios, the whole run of one is killed: the steps are killed by themselves."""
 
 SCRIPTS = sorted(
     path.relative_to(scripts_folder()).as_posix()
@@ -180,7 +182,8 @@ class TestWholeRun:
         run = Run(reached.node, scenario.entry_point, reached.before[scenario.entry_point])
         expected = read_tree(reached.node.root)
         assert differences(expected, run.to_the_end("the second time")) == [], scenario.name
-        for line in some(range(len(reached.lines)), most=KILLS_OF_A_WHOLE_RUN, seed=scenario.name):
+        kills = 0 if number % WHOLE_RUNS_KILLED else KILLS_OF_A_WHOLE_RUN
+        for line in some(range(len(reached.lines)), most=kills, seed=scenario.name):
             run.kill_and_repeat(line, str(reached.lines[line]), expected)
 
 
