@@ -1,6 +1,6 @@
 """A job as a batch file for Slurm."""
 
-from hyperpod_charts.slurm_batch import SlurmBatch, render_slurm_batch
+from hyperpod_charts import SlurmBatch, render_slurm_batch
 from hyperpod_charts.slurm_batch_faults import faults_on_slurm
 from hyperpod_model.job_spec import load_job
 

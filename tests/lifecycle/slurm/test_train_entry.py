@@ -434,6 +434,18 @@ class TestEnroot:
         assert said in done.stderr
         assert done.stdout == ""
 
+    def test_images_are_taken_from_no_folder_of_others(self, node: Node) -> None:
+        (node.folder / "elsewhere").mkdir()
+        (node.folder / "images").symlink_to(node.folder / "elsewhere")
+        done = node.run("--image", "docker://r#a:1", "--", "train.py")
+        assert done.returncode == 1
+        assert "is not this user's own folder; remedy: remove it, or name another" in done.stderr
+        assert not (node.folder / "enroot-calls").exists()
+
+    def test_images_are_nobody_elses_to_write(self, node: Node) -> None:
+        node.launched("--image", "docker://r#a:1", "--", "train.py")
+        assert (node.folder / "images").stat().st_mode & 0o777 == 0o700
+
     def test_a_missing_mount_is_named(self, node: Node) -> None:
         file = node.folder / "image.sqsh"
         file.write_text("image")

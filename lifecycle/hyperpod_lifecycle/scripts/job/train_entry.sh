@@ -20,7 +20,6 @@ set -euo pipefail
 PATH=$PATH:/opt/slurm/bin
 FIRST_PORT=29500
 PORTS=1000
-IMAGE_FOLDER=${HYPERPOD_IMAGE_FOLDER:-/opt/dlami/nvme/hyperpod-images}
 # Of one question to Slurm's controller, which may be restarting.
 QUESTION_SECONDS=30
 ATTEMPTS=8
@@ -204,6 +203,22 @@ use_venv() {
   [[ -x $venv/bin/python ]] || fail "no $venv/bin/python" "see that the environment is on shared storage and mounted here"
 }
 
+# find_image_folder: of this user alone: whoever could write here would choose what the user runs.
+find_image_folder() {
+  local parent
+  IMAGE_FOLDER=${HYPERPOD_IMAGE_FOLDER:-}
+  # Where the lifecycle scripts have enroot's data: on the large volume.
+  for parent in /opt/dlami/nvme/enroot/cache /opt/sagemaker/enroot/cache /tmp; do
+    if [[ -z $IMAGE_FOLDER && -w $parent ]]; then
+      IMAGE_FOLDER=$parent/hyperpod-$UID
+    fi
+  done
+  (umask 077 && mkdir -p "$IMAGE_FOLDER") ||
+    fail "cannot make $IMAGE_FOLDER" "name a large folder of the node in HYPERPOD_IMAGE_FOLDER"
+  [[ -O $IMAGE_FOLDER && ! -L $IMAGE_FOLDER ]] ||
+    fail "$IMAGE_FOLDER is not this user's own folder" "remove it, or name another in HYPERPOD_IMAGE_FOLDER"
+}
+
 # image_file IMAGE: the image as a file; one of a registry is imported once a node.
 image_file() {
   local file=$1
@@ -239,7 +254,7 @@ remove_containers() {
 container_of() {
   local name=hyperpod-$SLURM_JOB_ID file
   command -v enroot >/dev/null || fail "no enroot on this node" "have the lifecycle scripts install it, or use --venv"
-  mkdir -p "$IMAGE_FOLDER" || fail "cannot make $IMAGE_FOLDER" "name a large local folder in HYPERPOD_IMAGE_FOLDER"
+  find_image_folder
   # Steps that start at the same time unpack one after the other.
   exec 7>"$IMAGE_FOLDER/.lock"
   flock 7
