@@ -148,6 +148,12 @@ class TestMounts:
         login.write("/fsx", "")
         fails(login, "mount_file_systems", "cannot make the folder", "something else is in the way")
 
+    def test_what_is_open_to_all_users_stays_so(self, login: Node) -> None:
+        login.path("/fsx").mkdir(mode=0o755)
+        login.path("/fsx").chmod(0o1777)
+        succeeds(login, "mount_file_systems")
+        assert stat.S_IMODE(login.path("/fsx").stat().st_mode) == 0o1777
+
     def test_hidden_files_are_told(self, login: Node) -> None:
         login.write("/fsx/old", "")
         assert "WARNING: /fsx holds files of the root volume" in succeeds(login, "mount_file_systems")
@@ -364,6 +370,12 @@ class TestSshKeys:
         assert stat.S_IMODE(script.stat().st_mode) == 0o755
         result = subprocess.run(["sh", "-s", host], input=text, capture_output=True, text=True, check=True)
         assert result.stdout == printed
+
+    def test_a_folder_where_others_could_pretend_to_be_a_node(self, node: Node) -> None:
+        succeeds(node, "share_ssh_keys")
+        node.path("/fsx/hyperpod/host-keys").chmod(0o777)
+        said = "/fsx/hyperpod/host-keys can be written by others than root"
+        fails(node, "share_ssh_keys", said, "chmod go-w")
 
     def test_no_host_keys(self, node: Node) -> None:
         node.path("/etc/ssh/ssh_host_ed25519_key.pub").unlink()

@@ -105,6 +105,25 @@ load node
   fails_with "something else is in the way"
 }
 
+@test "ensure_directory leaves the mode of a folder alone that is there, unless asked" {
+  mkdir -m 1777 "$PROVISION_ROOT/open"
+  provision 'ensure_directory "$ROOT/open"'
+  succeeds
+  [ "$(stat -c %a "$PROVISION_ROOT/open")" = 1777 ]
+  provision 'ensure_directory "$ROOT/open" 0700'
+  [ "$(stat -c %a "$PROVISION_ROOT/open")" = 700 ]
+}
+
+@test "only_root_writes takes no folder that others can write, but for a sticky one" {
+  mkdir "$PROVISION_ROOT"/{closed,group,all,sticky}
+  chmod 775 "$PROVISION_ROOT/group"
+  chmod 777 "$PROVISION_ROOT/all"
+  chmod 1777 "$PROVISION_ROOT/sticky"
+  provision 'for name in closed group all sticky; do only_root_writes "$ROOT/$name" && log "$name"; done; true'
+  succeeds
+  [ "$(sed 's/.*: //' <<<"$output" | paste -sd ' ')" = "closed sticky" ]
+}
+
 @test "ensure_link makes and moves a link, and removes no file or folder" {
   provision 'ensure_link one "$FILE"; ensure_link two "$FILE"; ensure_link two "$FILE"'
   succeeds

@@ -20,18 +20,26 @@ cannot() {
   fail "cannot $2 $1: ${3##*: }" "$remedy"
 }
 
-# ensure_directory PATH [MODE [OWNER]]: MODE 0755 and root by default. A link to a folder is left as it is.
+# ensure_directory PATH [MODE [OWNER]]: a new one has mode 0755 and is root's. One that is there, or a link to one, keeps what
+# is not asked for: /fsx may be open to all users on purpose.
 ensure_directory() {
-  local path=$1 mode=${2:-0755} owner=${3:-} error
+  local path=$1 mode=${2:-} owner=${3:-} error
   if [[ ! -d $path ]] && ! error=$(mkdir -p "$path" 2>&1); then
     cannot "$path" "make the folder" "$error"
   fi
-  if [[ ! -L $path && $(stat -c %04a "$path") != "$mode" ]]; then
+  if [[ -n $mode && ! -L $path && $(stat -c %04a "$path") != "$mode" ]]; then
     chmod "$mode" "$path"
   fi
   if [[ -n $owner && $(stat -c %U:%G "$path") != "$owner" ]]; then
     chown "$owner" "$path"
   fi
+}
+
+# only_root_writes FOLDER: whether nobody else can replace something in it, as nobody can in a sticky one.
+only_root_writes() {
+  local owner mode
+  read -r owner mode <<<"$(stat -L -c '%u %a' "$1")"
+  [[ $owner == 0 || $owner == "$EUID" ]] && (((8#$mode & 8#022) == 0 || (8#$mode & 8#1000) != 0))
 }
 
 # ensure_file PATH [MODE]: makes PATH hold standard input; MODE 0644 by default. Where PATH is a link, it is the file

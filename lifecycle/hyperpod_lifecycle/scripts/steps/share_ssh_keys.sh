@@ -18,14 +18,22 @@ ensure_user_keys() {
 }
 
 publish_host_keys() {
-  local shared=$1 address name keys key
+  local shared=$1 address name keys key folder
   address=$(node_fact ip_address)
   name=$(hostname)
+  # Without the domain, as Slurm calls it.
+  name=${name%%.*}
   keys=$(cat "$ROOT"/etc/ssh/ssh_host_*_key.pub 2>/dev/null) ||
     fail "this node has no SSH host keys" "make them with ssh-keygen -A, then run again"
   key=$(awk -v names="$address,$name" '{ print names, $1, $2 }' <<<"$keys")
   ensure_directory "$ROOT$shared"
   ensure_directory "$ROOT$shared/host-keys"
+  for folder in "$shared" "$shared/host-keys"; do
+    if ! only_root_writes "$ROOT$folder"; then
+      fail "$folder can be written by others than root, who could then pretend to be a node" \
+        "make it root's (chown root:root $folder; chmod go-w $folder), or name another shared_folder"
+    fi
+  done
   ensure_file "$ROOT$shared/host-keys/$address" <<<"$key"
   ensure_file "$ROOT$shared/host-keys/$name" <<<"$key"
 }
