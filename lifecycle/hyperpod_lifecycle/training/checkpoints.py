@@ -9,6 +9,7 @@ import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -376,8 +377,8 @@ class Checkpoints:
         try:
             signed = self._store.signed_manifest(step)
             manifest = self._verify(step, signed)
-            for file in manifest.files:
-                check_file(self._store, attempt_of(manifest), file)
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(partial(check_file, self._store, attempt_of(manifest)), manifest.files))
         except RefusedCheckpointError as refused:
             self._refused(step, signed, refused)
             return None, signed
@@ -436,16 +437,19 @@ class Checkpoints:
         """Hash all files, divided among the ranks, and say whether all of them verify."""
         rank, world_size = self._coordinator.rank, self._coordinator.world_size
 
-        def own_share() -> list[list[str]]:
-            wrong = []
-            for file in _share(manifest.files, rank, world_size):
-                try:
-                    check_file(self._store, attempt_of(manifest), file)
-                except RefusedCheckpointError as refused:
-                    wrong.append([refused.reason, str(refused)])
-            return wrong
+        def fault_of(file: SavedFile) -> list[str] | None:
+            try:
+                check_file(self._store, attempt_of(manifest), file)
+            except RefusedCheckpointError as refused:
+                return [refused.reason, str(refused)]
+            return None
 
-        gathered = on_every_rank(self._coordinator, own_share)
+        def own_share() -> list[list[str]]:
+            with ThreadPoolExecutor(self._threads) as pool:
+                faults = list(pool.map(fault_of, _share(manifest.files, rank, world_size)))
+            return [fault for fault in faults if fault is not None]
+
+        gathered = on_every_rank(self._coordinator, own_share, failure=CheckpointError)
 
         def judge() -> bool:
             wrong = [fault for faults in gathered or [] for fault in faults]

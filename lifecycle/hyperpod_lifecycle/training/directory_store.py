@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hyperpod_lifecycle.training.checkpoint_errors import (
+    CheckpointError,
     CheckpointGoneError,
     RefusedCheckpointError,
     SaveError,
@@ -35,6 +36,7 @@ _SAVING = re.compile(r"\.saving-([0-9]{12})-([0-9a-f]{32})")
 _REMOVING = re.compile(r"\.removing-([0-9]{12})-[0-9a-f]{32}")
 _TAKEN = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}
 _VISIBLE_SECONDS = 10.0
+_LOCK_SECONDS = 60.0
 _SYNC_THREADS = 4
 
 
@@ -186,8 +188,8 @@ class DirectoryStore(CheckpointStore):
                 f"the checkpoint of step {step} was removed from {self._root}"
             ) from refused
         try:
-            if self._locks:
-                lock(descriptor, path, shared=True, wait=True)
+            if self._locks and not lock(descriptor, path, shared=True, wait_seconds=_LOCK_SECONDS):
+                raise CheckpointError(f"another process holds the lock of {path}; end it, or try again")
             if not is_same_file(descriptor, path):
                 raise CheckpointGoneError(f"the checkpoint of step {step} was removed from {self._root}")
             yield
@@ -261,8 +263,9 @@ class DirectoryStore(CheckpointStore):
         # Two that replace the same one must not set each other's work aside.
         guard = os.open(self._root / ".replacing.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
-            if self._locks:
-                lock(guard, self._root / ".replacing.lock", wait=True)
+            path = self._root / ".replacing.lock"
+            if self._locks and not lock(guard, path, wait_seconds=_LOCK_SECONDS):
+                raise SaveError(f"another process holds the lock of {path}; end it, or try again")
             try:
                 current = self.signed_manifest(attempt.step)
             except RefusedCheckpointError:

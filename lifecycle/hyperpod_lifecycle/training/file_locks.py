@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
 
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}
+_POLL_SECONDS = 0.05
 _HELD = {errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN}
 
 
-def lock(descriptor: int, path: Path, *, shared: bool = False, wait: bool = False) -> bool:
+def lock(descriptor: int, path: Path, *, shared: bool = False, wait_seconds: float = 0.0) -> bool:
     """Lock an open file for as long as it is open. The kernel lets go when its process or node dies.
 
     Args:
         descriptor: The open file.
         path: Its path, for words.
         shared: Let others share the lock. Off by default.
-        wait: Wait for others. Off by default.
+        wait_seconds: How long to wait for others. 0 by default. There is an end to it, since whoever can open
+            the file can hold its lock.
 
     Returns:
         Whether it is locked.
@@ -29,19 +32,28 @@ def lock(descriptor: int, path: Path, *, shared: bool = False, wait: bool = Fals
     """
     import fcntl
 
-    operation = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    try:
-        fcntl.flock(descriptor, operation if wait else operation | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _HELD:
+    operation = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB
+    end = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, operation)
+        except OSError as error:
+            if error.errno not in _HELD:
+                if error.errno in _UNSUPPORTED:
+                    raise _without_locks(path, error) from error
+                raise
+        else:
+            return True
+        if time.monotonic() >= end:
             return False
-        if error.errno in _UNSUPPORTED:
-            raise CheckpointError(
-                f"the file system of {path} has no locks ({error.strerror}), by which live saves and loads "
-                "are told from dead ones; mount Lustre with -o flock, or say DirectoryStore(..., locks=False)"
-            ) from error
-        raise
-    return True
+        time.sleep(_POLL_SECONDS)
+
+
+def _without_locks(path: Path, error: OSError) -> CheckpointError:
+    return CheckpointError(
+        f"the file system of {path} has no locks ({error.strerror}), by which live saves and loads are told "
+        "from dead ones; mount Lustre with -o flock, or say DirectoryStore(..., locks=False)"
+    )
 
 
 def is_same_file(descriptor: int, path: Path) -> bool:

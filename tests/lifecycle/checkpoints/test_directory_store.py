@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_lifecycle.training import directory_store
 from hyperpod_lifecycle.training.checkpoint_errors import (
     CheckpointError,
     NothingVerifiesError,
@@ -204,6 +205,19 @@ def test_checkpoint_that_another_process_loads_is_kept(place: Place, root: Path)
     assert sorted(os.listdir(root)) == [STEP_2]
 
 
+def test_lock_that_somebody_holds(place: Place, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = save(place.open(), 1)
+    monkeypatch.setattr(directory_store, "_LOCK_SECONDS", 0.1)
+    with (root / STEP_1 / "MANIFEST").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with (
+            pytest.raises(CheckpointError, match="another process holds the lock of"),
+            place.open().verified(saved),
+        ):
+            pytest.fail("it could be removed meanwhile")
+    assert loaded(place.open(), saved) == b"model 1"
+
+
 def test_file_system_without_locks(place: Place, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*arguments: Any) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")
@@ -224,8 +238,6 @@ def test_file_system_without_locks(place: Place, root: Path, monkeypatch: pytest
 
 def test_directory_that_nodes_do_not_share(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     from threaded_ranks import on_ranks
-
-    from hyperpod_lifecycle.training import directory_store
 
     monkeypatch.setattr(directory_store, "_VISIBLE_SECONDS", 0.0)
     other = place.open
@@ -323,3 +335,10 @@ def test_large_file_is_copied_in_pieces(place: Place, monkeypatch: pytest.Monkey
     checkpoints = place.open()
     assert checkpoints.latest_complete() == saved
     assert loaded(checkpoints, saved) == content
+
+
+def test_threads_ask_for_the_same_copy(place: Place) -> None:
+    saved = save(place.open(), 1, os.urandom(100_000))
+    with place.open().verified(saved) as verified, ThreadPoolExecutor(8) as pool:
+        paths = set(pool.map(verified.path, ["shards/model.pt"] * 64))
+    assert len(paths) == 1
