@@ -28,7 +28,7 @@ from hyperpod_lifecycle.training.checkpoint_store import (
     Stale,
     step_name,
 )
-from hyperpod_lifecycle.training.file_locks import held_lock_file, is_same_file, lock
+from hyperpod_lifecycle.training.file_locks import dead_lock_file, is_same_file, lock, new_lock_file
 from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, MANIFEST_NAME
 from hyperpod_lifecycle.training.plain_files import open_plain, size_of_plain, sync_file, sync_folders
 
@@ -69,9 +69,7 @@ class DirectoryStore(CheckpointStore):
         _make_folders(self._root)
         folder = self._folder(attempt)
         if self._locks:
-            held = held_lock_file(_lock_of(folder), create=True)
-            assert held is not None, "attempts are never shared"
-            self._held[attempt.id] = held
+            self._held[attempt.id] = new_lock_file(_lock_of(folder))
         try:
             folder.mkdir()
         except OSError:
@@ -238,7 +236,7 @@ class DirectoryStore(CheckpointStore):
                 step, False, f"without locks nobody knows whether {folder.name} is alive; remove it by hand"
             )
         path = _lock_of(folder)
-        held = held_lock_file(path, create=False)
+        held = dead_lock_file(path)
         if held is None and path.exists():
             return Stale(step, False, f"{folder.name} is being saved")
         # The lock is made before the folder and removed after it: a folder without one has no owner.
@@ -253,7 +251,7 @@ class DirectoryStore(CheckpointStore):
     def _remove_lone_lock(self, path: Path) -> None:
         if Path(str(path).removesuffix(".lock")).exists():
             return
-        held = held_lock_file(path, create=False)
+        held = dead_lock_file(path)
         if held is not None:
             path.unlink(missing_ok=True)
             os.close(held)

@@ -11,6 +11,7 @@ from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
 
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}
 _POLL_SECONDS = 0.05
+_LOCK_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 _HELD = {errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN}
 
 
@@ -65,32 +66,48 @@ def is_same_file(descriptor: int, path: Path) -> bool:
     return os.path.samestat(os.fstat(descriptor), status)
 
 
-def held_lock_file(path: Path, *, create: bool) -> int | None:
-    """Open and lock a lock file that others may be removing.
+def new_lock_file(path: Path) -> int:
+    """Make a lock file of a name that nobody else uses, and hold it.
+
+    Who cleans up may take it for a dead one's before it is locked: then it is made again. So lock
+    first, and only then make what the lock stands for.
 
     Args:
         path: The lock file.
-        create: Make it if it is missing.
 
     Returns:
-        Its descriptor; None if somebody alive holds it, or it is missing and not to be made.
+        Its descriptor, which holds the lock until it is closed.
     """
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
     while True:
+        descriptor = os.open(path, _LOCK_FLAGS | os.O_CREAT, 0o644)
         try:
-            descriptor = os.open(path, flags, 0o644)
-        except FileNotFoundError:
-            if create:
-                raise
-            return None
-        try:
-            locked = lock(descriptor, path)
+            if lock(descriptor, path) and is_same_file(descriptor, path):
+                return descriptor
         except BaseException:
             os.close(descriptor)
             raise
-        if not locked:
-            os.close(descriptor)
-            return None
-        if is_same_file(descriptor, path):
-            return descriptor
         os.close(descriptor)
+        time.sleep(_POLL_SECONDS)
+
+
+def dead_lock_file(path: Path) -> int | None:
+    """Open and lock a lock file whose owner is dead.
+
+    Args:
+        path: The lock file.
+
+    Returns:
+        Its descriptor; None if somebody alive holds it, or it is gone.
+    """
+    try:
+        descriptor = os.open(path, _LOCK_FLAGS)
+    except FileNotFoundError:
+        return None
+    try:
+        if lock(descriptor, path) and is_same_file(descriptor, path):
+            return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_lifecycle.training import directory_store
+from hyperpod_lifecycle.training import directory_store, file_locks
 from hyperpod_lifecycle.training.checkpoint_errors import (
     CheckpointError,
     NothingVerifiesError,
@@ -23,6 +23,7 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
 )
 from hyperpod_lifecycle.training.checkpoints import Checkpoints
 from hyperpod_lifecycle.training.directory_store import DirectoryStore
+from hyperpod_lifecycle.training.staging_folders import StagingFolder
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint
 
 from .conftest import KEY, Place, directory_place, loaded, save
@@ -342,3 +343,44 @@ def test_threads_ask_for_the_same_copy(place: Place) -> None:
     with place.open().verified(saved) as verified, ThreadPoolExecutor(8) as pool:
         paths = set(pool.map(verified.path, ["shards/model.pt"] * 64))
     assert len(paths) == 1
+
+
+def test_lock_that_is_taken_for_a_dead_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the making of a lock file and its locking, somebody may clean it up."""
+    path, real, cleaned = tmp_path / "lock", file_locks.lock, []
+
+    def late(descriptor: int, path: Path, **options: Any) -> bool:
+        if not cleaned:
+            cleaned.append(path)
+            other = file_locks.dead_lock_file(path)
+            assert other is not None
+            path.unlink()
+            os.close(other)
+        return real(descriptor, path, **options)
+
+    monkeypatch.setattr(file_locks, "lock", late)
+    held = file_locks.new_lock_file(path)
+    assert cleaned
+    assert file_locks.is_same_file(held, path)
+    assert file_locks.dead_lock_file(path) is None, "it is held"
+    os.close(held)
+    freed = file_locks.dead_lock_file(path)
+    assert freed is not None
+    os.close(freed)
+    path.unlink()
+    assert file_locks.dead_lock_file(path) is None, "it is gone"
+
+
+def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
+    def one(number: int) -> bool:
+        staged = StagingFolder(tmp_path)
+        (staged.path / "model.pt").write_bytes(b"x")
+        there = (staged.path / "model.pt").exists()
+        staged.remove()
+        return there
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(one, range(200)))
+    assert os.listdir(tmp_path) == []
