@@ -35,8 +35,8 @@ def check_scripted_slurm(spec: ClusterSpec, *, uploads_own_scripts: bool) -> lis
         ]
     if spec.lifecycle_scripts is None:
         message = (
-            "'lifecycle' needs scripts that configure Slurm, and lifecycle_scripts is null; leave either out, "
-            "or give each group scripts of its own"
+            "'lifecycle' needs scripts that configure Slurm, and lifecycle_scripts is null; leave one out or "
+            "give each group scripts of its own"
         )
         return [Fault(("slurm", "mode"), message)]
     return [*_check_mode(spec), *_check_roles(spec), *_check_runs(spec), *_check_settings(slurm)]
