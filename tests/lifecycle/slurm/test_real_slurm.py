@@ -28,6 +28,7 @@ pytestmark = [needs_slurm, pytest.mark.needs_system("bash", "timeout")]
 ROOT = Path(__file__).parents[3]
 TINY_TRAINING = Path(__file__).with_name("tiny_training.py")
 ENTRY = scripts_folder() / "job" / "train_entry.sh"
+RECOVER = scripts_folder() / "job" / "recover_node.sh"
 
 _MOST_SECONDS = 240
 """Of training with PyTorch on a machine that has other things to do."""
@@ -253,18 +254,29 @@ def test_a_repair_needs_its_exact_reason(plain: LocalSlurm) -> None:
 
 
 def test_a_node_is_replaced_by_hand_during_a_run(plain: LocalSlurm, tmp_path: Path) -> None:
-    job = Job(plain, tmp_path, "by-hand").submit(KEEPS_NODES, environment=with_auto_resume(plain))
+    job = Job(plain, tmp_path, "by-hand")
+    # The usual batch file, as people write it.
+    file = job.folder / "job.sbatch"
+    command = " ".join(job.spec.command)
+    file.write_text(
+        "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --exclusive\n"
+        f"srun --auto-resume=1 {ENTRY} --command -- {command}\n"
+    )
+    log = f"--output={job.folder}/by-hand.out"
+    job.id = plain.submit(KEEPS_NODES, log, str(file), environment=with_auto_resume(plain))
     job.wait_for_checkpoint()
     node = plain.nodes_of(job.id)[1]
-    plain.run("scontrol", "update", f"node={node}", "state=fail", f"reason={REPLACE_REASON}")
-    assert plain.show("job", job.id)["JobState"] == "RUNNING", (
-        "a node that fails takes no new work, and keeps its own"
-    )
+    plain.run("bash", str(RECOVER), "replace", node)
+    assert plain.show("node", node)["Reason"] == REPLACE_REASON
+    again = plain.run("bash", str(RECOVER), "reboot", node, check=False)
+    assert again.returncode == 2
+    assert f"Action:Replace of {node} is under way" in again.stderr
+    assert plain.show("job", job.id)["JobState"] == "RUNNING", "a failing node goes on with what it has"
     assert list(repair(plain)) == [node]
     assert job.wait_for_end() == "COMPLETED", job.log
-    begun = [int(step) for step in job.said(r" begins at (\d+):")]
-    assert len(begun) == 4
-    assert max(begun) > 0, job.log
+    begun = job.begun()
+    assert begun[:2] == [0, 0], job.log
+    assert min(begun[2:4]) > 0, job.log
 
 
 def test_a_program_that_fails_by_itself_is_not_run_again(plain: LocalSlurm, tmp_path: Path) -> None:
