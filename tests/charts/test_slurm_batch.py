@@ -270,6 +270,21 @@ class TestFaults:
             assert self.found(job(script=script), "warning", venv="/lustre/env") == {}
         assert self.found(job(script=None, command=["/app/a"]), "warning", venv="/lustre/env") == {}
 
+    @pytest.mark.parametrize(
+        ("changes", "name"),
+        [
+            ({"script_args": ["--run", "$(RUN_ID)"]}, "script_args"),
+            ({"environment": {"A": "b", "C": "x-$(A)"}}, "environment"),
+            ({"script": None, "command": ["torchrun", "--rdzv-id=$(A)", "/app/a.py"]}, "command"),
+        ],
+    )
+    def test_what_only_kubernetes_expands_is_refused(self, changes: dict[str, Any], name: str):
+        said = self.found(job(**changes), "error")[name]
+        assert "which only Kubernetes expands; write the value, or have a script read the variable" in said
+
+    def test_other_dollars_are_taken_as_they_are(self):
+        assert faults_on_slurm(job(script_args=["$HOME", "$$(A)", "$(a b)", "$"]), SlurmBatch()) == []
+
     def test_what_is_left_out_is_said_where_the_job_says_it(self):
         spec = job(service_account="trainer", topology={"layer": 3}, labels={"team": "a"})
         warnings = self.found(spec, "warning")
