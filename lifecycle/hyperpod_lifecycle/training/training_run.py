@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent
+from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, log_event
 from hyperpod_lifecycle.training.coordinator import Coordinator
 from hyperpod_lifecycle.training.crash_loop import CrashLoopGuard
 from hyperpod_lifecycle.training.distributed_checkpoints import Loaded
@@ -112,17 +112,17 @@ class TrainingRun:
         if self._guard is not None and error is None and self.interrupted:
             self._guard.interrupted()
 
-    def resume(self, saver: Saver, state: dict[str, Any]) -> Loaded | None:
+    def resume(self, saver: Saver | None, state: dict[str, Any]) -> Loaded | None:
         """Load the newest checkpoint. Collective.
 
         Args:
-            saver: Loads it.
+            saver: Loads it. None: training begins anew.
             state: What to fill; with ``get_state_dict``, hand it to ``set_state_dict`` afterwards.
 
         Returns:
             What was loaded; None if training begins anew.
         """
-        loaded = saver.load(state, self._loop)
+        loaded = None if saver is None else saver.load(state, self._loop)
         if self._clock is not None:
             self._clock.loaded(self._loop.next_step, "none" if loaded is None else loaded.tier)
         if loaded is not None and loaded.not_restored:
@@ -139,11 +139,11 @@ class TrainingRun:
         if self._clock is not None:
             self._clock.data_ready()
 
-    def steps_left(self, saver: Saver, state: Callable[[], dict[str, Any]]) -> Iterator[int]:
+    def steps_left(self, saver: Saver | None, state: Callable[[], dict[str, Any]]) -> Iterator[int]:
         """Yield each step that is left; what the loop's body does is the step.
 
         Args:
-            saver: Saves.
+            saver: Saves. None: nothing is saved.
             state: Gives the state to save, after a step.
 
         Raises:
@@ -162,12 +162,13 @@ class TrainingRun:
             # At the last step nothing is interrupted any more. All ranks ask all the same: asking is
             # collective.
             self.interrupted = self._any(self._stop.requested) and not last
-            if self.interrupted or last or self._schedule.is_due(step):
+            if saver is not None and (self.interrupted or last or self._schedule.is_due(step)):
                 self._warn_of_short_grace()
                 saver.save(step, state(), self._loop, durable=self.interrupted or last)
             if self.interrupted:
                 break
-        saver.wait()
+        if saver is not None:
+            saver.wait()
 
     def on_saved(self, report: SaveReport) -> None:
         """Take note of a complete save: progress, and what it cost."""
@@ -196,7 +197,8 @@ class TrainingRun:
             self._on_step_saved(report.step)
 
     def on_event(self, event: CheckpointEvent) -> None:
-        """Take note of what happens to checkpoints: a refused one is recorded."""
+        """Take note of what happens to checkpoints: all of it is logged, a refused one is recorded."""
+        log_event(event)
         if self._records is not None and event.kind == "refused":
             self._records.warn("checkpoint_refused", event.message, step=event.step, reason=event.reason)
 

@@ -1,6 +1,6 @@
 """Managed tiered checkpointing with AWS's own package, in two ranks of a real torchrun.
 
-S3 is moto. The memory daemon is a stand-in: `tests/plugins/memory_daemon_stand_in.py`.
+S3 is moto. The memory daemon is a stand-in: `tests/plugins/tiered_storage`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import boto3
 import pytest
-from memory_daemon_stand_in import MemoryDaemonStandIn
 from moto.server import ThreadedMotoServer
+from tiered_storage import MemoryTier
 from torch_cases import HERE, run_cases
-from training_environment import PROGRAMS, needs_torchrun
+from training_environment import needs_tiered_package, needs_torchrun
 
 from hyperpod_lifecycle.training import LocalKey, RefusedCheckpointError, SaveSchedule, TieredCheckpoints
 from hyperpod_lifecycle.training.coordinator import SingleProcess
@@ -23,11 +23,6 @@ from hyperpod_lifecycle.training.tiered_checkpoints import SEAL_END, ray_report_
 
 NAMES = re.findall(r'^            "(\w+)":', (HERE / "tiered.py").read_text(), re.MULTILINE)
 KEY = LocalKey(b"k" * 32)
-
-needs_package = pytest.mark.skipif(
-    not list(PROGRAMS.parent.glob("lib/python*/site-packages/amzn_sagemaker_checkpointing")),
-    reason=f"no amzn-sagemaker-checkpointing beside {PROGRAMS}; run make training",
-)
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +47,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     )
     client.create_bucket(Bucket="checkpoints")
     folder: Path = tmp_path_factory.mktemp("tiered")
-    with MemoryDaemonStandIn() as memory:
+    with MemoryTier() as memory:
         yield run_cases("tiered", folder, ranks=2, environment={**access, "MEMORY_URL": memory.url})
     server.stop()
 
 
 @needs_torchrun
-@needs_package
+@needs_tiered_package
 @pytest.mark.parametrize("name", NAMES)
 def test_case(told: dict[str, str], name: str):
     assert told[name] == ""
