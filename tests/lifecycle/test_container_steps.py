@@ -130,6 +130,19 @@ class TestStoreContainers:
 
 
 class TestStorePods:
+    @pytest.mark.parametrize("lost", ["the file", "the node in it"])
+    def test_a_node_that_does_not_know_what_it_is(self, node_of: MakeNode, lost: str) -> None:
+        """HyperPod documents resource_config.json for Slurm."""
+        node = node_of(EKS_WORKER)
+        if lost == "the file":
+            node.path("/opt/ml/config/resource_config.json").unlink()
+        else:
+            node.write("/opt/ml/config/resource_config.json", '{"ClusterConfig": {}, "InstanceGroups": []}')
+        result = node.run()
+        assert result.returncode == 0, result.stdout
+        assert "identify_node: WARNING: " in result.stdout
+        assert node.path("/var/lib/kubelet").is_symlink()
+
     def test_images_and_volumes_move(self, node_of: MakeNode) -> None:
         node = node_of(EKS_WORKER)
         run(node, "store_pods")

@@ -10,9 +10,10 @@ own_addresses() {
   hostname -I 2>/dev/null || ip -4 -o addr show | awk '{ sub("/.*", "", $4); print $4 }' | tr '\n' ' '
 }
 
-# cannot_tell PROBLEM REMEDY: fails where a later step depends on the identity, else warns.
+# cannot_tell PROBLEM REMEDY: fails where a later step depends on the identity, else warns. On EKS, where AWS documents no
+# such file for nodes, all steps do without.
 cannot_tell() {
-  if [[ -e $PARAMETERS_FILE ]]; then
+  if [[ -e $PARAMETERS_FILE && $(parameter orchestrator) != eks ]]; then
     fail "$1" "$2"
   fi
   rm -f "$NODE_FILE"
