@@ -40,6 +40,11 @@ case $* in *node*) exit 1 ;; esac
 exec {STAND_INS}/scontrol "$@"
 """
 
+NO_CONFIGURATION = """#!/bin/sh
+# Stand-in for scontrol that reaches the controller and has no configuration of its own.
+[ -n "${SLURM_CONF_SERVER:-}" ]
+"""
+
 MakeNode = Callable[..., Node]
 
 
@@ -153,9 +158,18 @@ class TestRendered:
         run(node, "configure_slurm")
         assert "Include accounting.conf\nNodeName=" in node.read("/opt/slurm/etc/slurm.conf")
 
-    def test_login_nodes_start_slurmd_for_its_configuration(self, node_of: MakeNode) -> None:
+    def test_login_nodes_get_the_configuration_of_a_slurmd_that_ends(self, node_of: MakeNode) -> None:
         node = node_of(LOGIN)
-        assert "slurmd runs" in run(node, *SLURM_STEPS)
+        node.write("/var/lib/stand-ins/systemd/slurmd.broken", "")
+        said = run(node, *SLURM_STEPS)
+        assert "Slurm's commands have the configuration of the controller 10.1.0.10" in said
+        drop_in = node.read("/etc/systemd/system/slurmd.service.d/10-hyperpod.conf")
+        assert drop_in == (GOLDEN / "worker-slurmd-drop-in.conf").read_text()
+
+    def test_login_nodes_whose_commands_have_no_configuration(self, node_of: MakeNode) -> None:
+        node = node_of(LOGIN)
+        node.replace("scontrol", NO_CONFIGURATION)
+        assert "Slurm's commands have no configuration on this node" in fails(node, "start_slurm")
 
 
 class TestRunningController:
