@@ -28,6 +28,17 @@ def scenario(name: str) -> Scenario:
     return found
 
 
+def can_mount() -> bool:
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        return False
+    tried = [unshare, "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+
+
+FULL_DISKS = ["stand-in for cat", *(["real"] if can_mount() else [])]
+"""A real, small file system as well, where this machine lets whoever runs the tests mount one."""
+
 WORKER = scenario("worker, HyperPod configures Slurm")
 MOUNTS = scenario("login node whose scripts mount")
 
@@ -613,24 +624,17 @@ class TestTheNodeItself:
         assert "FAILED in step 'on_init_complete': cannot make the folder" in last_line(result)
         assert "something else is in the way" in last_line(result)
 
-    def test_a_full_disk_is_told(self, tmp_path: Path) -> None:
-        """On a real, small file system where this machine lets one be mounted, else by a stand-in for cat."""
+    @pytest.mark.parametrize("way", FULL_DISKS)
+    def test_a_full_disk_is_told(self, tmp_path: Path, way: str) -> None:
         node = Node(tmp_path, WORKER)
         state = node.path("/opt/hyperpod")
         state.mkdir(parents=True)
         command = node.command()
-        if can_mount():
+        if way == "real":
             mount = f'{shutil.which("mount")} -t tmpfs -o size=64k none "{state}"'
             fill = f'{mount} && ! cat /dev/zero >"{state}/filler" 2>/dev/null'
-            command = [
-                str(shutil.which("unshare")),
-                "-rm",
-                "sh",
-                "-c",
-                f'{fill} && exec "$@"',
-                "sh",
-                *command,
-            ]
+            unshare = [str(shutil.which("unshare")), "-rm", "sh", "-c", f'{fill} && exec "$@"', "sh"]
+            command = [*unshare, *command]
         else:
             said = "cat: write error: No space left on device"
             node.replace("cat", f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
@@ -656,14 +660,6 @@ class TestTheNodeItself:
     def test_nothing_is_left_in_temporary_folders(self, worker: Node) -> None:
         assert worker.run().returncode == 0
         assert list(worker.path("/tmp").iterdir()) == []
-
-
-def can_mount() -> bool:
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        return False
-    tried = [unshare, "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
-    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.needs_system("setpriv", "ssh-keygen")
