@@ -26,7 +26,6 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
 from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, EventKind, log_event
 from hyperpod_lifecycle.training.checkpoint_store import Attempt, CheckpointStore
 from hyperpod_lifecycle.training.coordinator import Coordinator, SingleProcess
-from hyperpod_lifecycle.training.file_digests import digests_of
 from hyperpod_lifecycle.training.manifest import (
     Manifest,
     SavedFile,
@@ -37,7 +36,7 @@ from hyperpod_lifecycle.training.manifest import (
     read_manifest,
     write_manifest,
 )
-from hyperpod_lifecycle.training.plain_files import own_files
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 from hyperpod_lifecycle.training.signing_keys import SigningKey, UnsignedCheckpoints
 from hyperpod_lifecycle.training.store_locations import store_at
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint, attempt_of, check_file
@@ -171,13 +170,15 @@ class Checkpoints:
 
         attempt = Attempt(step, on_rank_zero(self._coordinator, start))
         rank = self._coordinator.rank
+        folders: list[PrivateFolder] = []
         try:
-            directory: list[Path] = []
-            on_every_rank(self._coordinator, lambda: directory.append(self._store.join(attempt, rank)))
+            on_every_rank(self._coordinator, lambda: folders.append(self._store.join(attempt, rank)))
         except Exception as error:
+            for folder in folders:
+                folder.close()
             self._give_up(attempt, error)
             raise
-        self._open_writer = CheckpointWriter(self, attempt, directory[0])
+        self._open_writer = CheckpointWriter(self, attempt, folders[0])
         return self._open_writer
 
     def latest_complete(self, *, check_files: bool = True, start_over: bool = False) -> Checkpoint | None:
@@ -334,8 +335,8 @@ class Checkpoints:
 
     def _own_digests(self, writer: CheckpointWriter, metadata: Mapping[str, Any]) -> list[list[Any]]:
         metadata_text(metadata)
-        writer.names = own_files(writer.directory)
-        digests = digests_of(writer.directory, writer.names, threads=self._threads)
+        digests = writer.folder.digests(threads=self._threads)
+        writer.names = list(digests)
         return [[name, digest.size, digest.sha256] for name, digest in digests.items()]
 
     def _publish(self, attempt: Attempt, files: tuple[SavedFile, ...], metadata: Mapping[str, Any]) -> str:
@@ -485,8 +486,9 @@ class CheckpointWriter:
             own, whose files end up beside those of the other ranks.
     """
 
-    def __init__(self, checkpoints: Checkpoints, attempt: Attempt, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, checkpoints: Checkpoints, attempt: Attempt, folder: PrivateFolder) -> None:
+        self.directory = folder.path
+        self.folder = folder
         self.attempt = attempt
         self.names: list[str] = []
         self._checkpoints = checkpoints
@@ -514,13 +516,17 @@ class CheckpointWriter:
         if not self._open:
             raise SaveError(f"the save of step {self.step} was committed or aborted before")
         self._open = False
-        return self._checkpoints._commit(self, metadata)
+        try:
+            return self._checkpoints._commit(self, metadata)
+        finally:
+            self.folder.close()
 
     def abort(self) -> None:
         """Give the save up, and remove what this rank wrote. Harmless after a commit. Not collective."""
         if not self._open:
             return
         self._open = False
+        self.folder.close()
         self._checkpoints._open_writer = None
         self._checkpoints._store.discard(self.attempt, self._checkpoints._coordinator.rank)
 

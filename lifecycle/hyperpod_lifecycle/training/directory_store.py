@@ -31,6 +31,7 @@ from hyperpod_lifecycle.training.checkpoint_store import (
 from hyperpod_lifecycle.training.file_locks import dead_lock_file, is_same_file, lock, new_lock_file
 from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, MANIFEST_NAME
 from hyperpod_lifecycle.training.plain_files import open_plain, size_of_plain, sync_file, sync_folders
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 _SAVING = re.compile(r"\.saving-([0-9]{12})-([0-9a-f]{32})")
 _REMOVING = re.compile(r"\.removing-([0-9]{12})-[0-9a-f]{32}")
@@ -76,13 +77,13 @@ class DirectoryStore(CheckpointStore):
             self._let_go(attempt)
             raise
 
-    def join(self, attempt: Attempt, rank: int) -> Path:
+    def join(self, attempt: Attempt, rank: int) -> PrivateFolder:
         """Make this rank's own folder within the attempt's."""
         folder = self._folder(attempt) / _rank_name(rank)
         end = time.monotonic() + _VISIBLE_SECONDS
         while True:
             try:
-                folder.mkdir()
+                return PrivateFolder(folder)
             except FileNotFoundError as error:
                 # NFS clients may remember for a while that a folder was not there.
                 if time.monotonic() > end:
@@ -91,8 +92,6 @@ class DirectoryStore(CheckpointStore):
                         "a directory that all nodes share"
                     ) from error
                 time.sleep(0.1)
-            else:
-                return folder
 
     def place(self, attempt: Attempt, rank: int, names: Iterable[str]) -> None:
         """Have this rank's files on storage, and move them beside those of the others."""

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from hyperpod_lifecycle.training.file_locks import dead_lock_file, new_lock_file
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 _PREFIX = "hyperpod-saving-"
 
@@ -26,10 +27,11 @@ class StagingFolder:
         _remove_dead(self._parent)
         self.path = self._parent / f"{_PREFIX}{secrets.token_hex(16)}"
         self._lock: int | None = new_lock_file(_lock_of(self.path))
-        self.path.mkdir(mode=0o700)
+        self.private = PrivateFolder(self.path)
 
     def remove(self) -> None:
         """Remove it with all that is in it."""
+        self.private.close()
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             _lock_of(self.path).unlink(missing_ok=True)

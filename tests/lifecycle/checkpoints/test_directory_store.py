@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
 )
 from hyperpod_lifecycle.training.checkpoints import Checkpoints
 from hyperpod_lifecycle.training.directory_store import DirectoryStore
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 from hyperpod_lifecycle.training.staging_folders import StagingFolder
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint
 
@@ -384,3 +386,45 @@ def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(one, range(200)))
     assert os.listdir(tmp_path) == []
+
+
+def test_folder_that_somebody_puts_in_the_place_of_a_rank_is_not_signed(place: Place, root: Path) -> None:
+    save(place.open(), 1)
+
+    def attacked() -> None:
+        with place.open().begin(2) as writer:
+            (writer.directory / "model.pt").write_bytes(b"of the job")
+            attempt = writer.directory.parent
+            attempt.rename(root / ".away")
+            writer.directory.mkdir(parents=True)
+            (writer.directory / "model.pt").write_bytes(b"hostile")
+            writer.commit({})
+
+    with pytest.raises(SaveError, match="was removed, or another folder was put in its place"):
+        attacked()
+    newest = place.open().latest_complete()
+    assert newest is not None
+    assert newest.step == 1
+
+
+@pytest.mark.parametrize("fault", ["owner", "mode"])
+def test_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    real = Path.mkdir
+
+    def put_another(self: Path, *arguments: Any, **options: Any) -> None:
+        real(self, *arguments, **options)
+        if fault == "mode":
+            self.chmod(0o777)
+
+    monkeypatch.setattr(Path, "mkdir", put_another)
+    if fault == "owner":
+        status = os.fstat
+
+        def of_another(descriptor: int) -> os.stat_result:
+            found = status(descriptor)
+            owner = found.st_uid + 4711 if stat.S_ISDIR(found.st_mode) else found.st_uid
+            return os.stat_result([*found[:4], owner, *found[5:]])
+
+        monkeypatch.setattr(os, "fstat", of_another)
+    with pytest.raises(SaveError, match="somebody else put a folder in its place"):
+        PrivateFolder(tmp_path / "own")
