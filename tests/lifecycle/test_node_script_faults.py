@@ -382,6 +382,17 @@ class TestSshKeys:
         result = subprocess.run(["sh", "-s", host], input=text, capture_output=True, text=True, check=True)
         assert result.stdout == printed
 
+    @pytest.mark.needs_system("ssh")
+    def test_real_ssh_takes_the_configuration(self, node: Node) -> None:
+        succeeds(node, "share_ssh_keys")
+        configuration = node.path("/etc/ssh/ssh_config.d/10-hyperpod.conf")
+        for host, expected in (("ip-10-1-1-3", True), ("10.1.1.3", True), ("github.com", False)):
+            said = subprocess.run(
+                ["ssh", "-F", str(configuration), "-G", host], capture_output=True, text=True, check=True
+            )
+            looked_up = "knownhostscommand /opt/hyperpod/known-host %H" in said.stdout
+            assert looked_up is expected, said.stdout
+
     def test_a_folder_where_others_could_pretend_to_be_a_node(self, node: Node) -> None:
         succeeds(node, "share_ssh_keys")
         node.path("/fsx/hyperpod/host-keys").chmod(0o777)
@@ -652,6 +663,8 @@ class TestTheNodeItself:
         result = worker.run()
         assert result.returncode == 70
         assert "FAILED in step 'identify_node': no readable" in last_line(result)
+        assert "identify_node: WARNING: " in result.stdout
+        assert f"{log} takes no writes, so that these lines are not in it" in result.stdout
 
     def test_parameters_that_are_no_json(self, worker: Node) -> None:
         (worker.bundle / "parameters.json").write_text("{'efa_interfaces': ")

@@ -210,6 +210,12 @@ load node
   fails_with "status 2 of 'ls \"\$ROOT/none\"' in tried.sh, line 3; remedy: read the lines above"
 }
 
+@test "a program that ends as fail does is not taken for it" {
+  provision 'log before; bash -c "exit 70"'
+  fails_with "status 70 of 'bash -c"
+  [ "${#lines[@]}" -eq 2 ]
+}
+
 @test "an unset variable does not pass for an empty one" {
   provision 'rm -rf "$ROOT/$never_set"; log after'
   [ "$status" -eq 70 ]
