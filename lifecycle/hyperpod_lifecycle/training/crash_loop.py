@@ -173,7 +173,11 @@ class CrashLoopGuard:
         if self._state.step is not None and step <= self._state.step:
             return
         self._state = _State(attempts=0, step=step)
-        self._write()
+        try:
+            self._write()
+        except Exception:
+            # The checkpoint is safe; without the note, this start counts as one that got nowhere.
+            _log.exception("could not note that step %d of %s is saved", step, self._job)
 
     def interrupted(self) -> None:
         """Say that this start ends because somebody asked for it. It does not count. Call it on rank 0."""

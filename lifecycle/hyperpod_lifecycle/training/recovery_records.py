@@ -33,6 +33,7 @@ New fields may come; readers pass over kinds and fields that they do not know.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import time
@@ -49,12 +50,16 @@ SCHEMA_VERSION: Final = 1
 HEARTBEAT_NAME: Final = "last-step.json"
 """Last step that is known to be done, and when: what the next start measures a failure by."""
 
+_log = logging.getLogger("hyperpod_lifecycle.training")
+
 RecordKind = Literal["start", "recovery", "save", "progress", "warning", "end"]
 EndReason = Literal["done", "interrupted", "failed"]
 
 
 class RunRecords:
     """The records of one start of a job. Use it on rank 0 only.
+
+    A record that cannot be written becomes a warning in the log, and training goes on.
 
     Args:
         location: Folder or URI that begins with ``s3://``; by custom ``recovery`` beside the checkpoints.
@@ -91,7 +96,19 @@ class RunRecords:
             "attempt": self.attempt,
             **fields,
         }
-        self.documents.append(self.name, json.dumps(line, separators=(",", ":")).encode())
+        content = json.dumps(line, separators=(",", ":")).encode()
+        self.keep(lambda: self.documents.append(self.name, content))
+
+    def keep(self, write: Callable[[], None]) -> None:
+        """Write something down; if that fails, say so and go on: a note must not cost the training.
+
+        Args:
+            write: Writes it.
+        """
+        try:
+            write()
+        except Exception as error:
+            _log.warning("could not write down a record in %s: %s", self.documents.location, error)
 
     def warn(self, what: str, message: str, **details: Any) -> None:
         """Write a warning.
@@ -248,7 +265,7 @@ class RecoveryClock:
         done = self._next_step - 1
         step = done if self._last_step is None else max(done, self._last_step)
         content = json.dumps({"version": SCHEMA_VERSION, "step": step, "time": now})
-        self._records.documents.write(HEARTBEAT_NAME, content.encode())
+        self._records.keep(lambda: self._records.documents.write(HEARTBEAT_NAME, content.encode()))
 
 
 def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
@@ -279,11 +296,17 @@ def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def _heartbeat(found: Documents) -> tuple[float | None, int | None]:
-    content = found.read(HEARTBEAT_NAME)
-    if content is None:
+    try:
+        content = found.read(HEARTBEAT_NAME)
+        if content is None:
+            return None, None
+        said = json.loads(content)
+        return float(said["time"]), int(said["step"])
+    except Exception as error:
+        _log.warning(
+            "%s in %s cannot be read; no recovery is told: %s", HEARTBEAT_NAME, found.location, error
+        )
         return None, None
-    said = json.loads(content)
-    return float(said["time"]), int(said["step"])
 
 
 def _process_started(clock: Callable[[], float]) -> float:

@@ -178,3 +178,17 @@ def test_a_topic_is_told_in_words(tmp_path: Path):
     assert len(topic.said["Subject"]) == 100
     assert "HYPERPOD_CRASH_LOOP job=xxx" in topic.said["Message"]
     assert f"until {STATE_NAME} in {tmp_path} is deleted" in topic.said["Message"]
+
+
+def test_progress_that_cannot_be_noted_does_not_end_training_and_a_start_does(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    folder = tmp_path / "recovery"
+    guard = Job(folder).start()
+    (folder / STATE_NAME).unlink()
+    folder.rmdir()
+    folder.write_text("a file where the folder should be")
+    guard.progressed(3)
+    assert "could not note that step 3 of llama is saved" in caplog.text
+    with pytest.raises(OSError, match=r"exists|Not a directory"):
+        Job(folder).start()

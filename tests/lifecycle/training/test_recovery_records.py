@@ -196,3 +196,24 @@ def test_what_is_no_record_is_an_error(tmp_path: Path, content: str, message: st
     (tmp_path / "a.jsonl").write_text(content)
     with pytest.raises(ValueError, match=message):
         list(read_records(tmp_path))
+
+
+def test_a_record_that_cannot_be_written_does_not_end_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    place = tmp_path / "recovery"
+    place.write_text("a file where the folder should be")
+    clock = RecoveryClock(RunRecords(place / "below"), ranks=1)
+    ready(clock, 0, "none").step_done(0)
+    clock.end("done")
+    assert caplog.text.count("could not write down a record in") >= 4
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"step": "x", "time": 1}'])
+def test_a_heartbeat_that_cannot_be_read_is_none(
+    starts: Starts, content: str, caplog: pytest.LogCaptureFixture
+):
+    ready(starts.begin(), 0, "none").step_done(0)
+    (starts.folder / "last-step.json").write_text(content)
+    assert not starts.begin().recovers
+    assert "last-step.json" in caplog.text
