@@ -171,6 +171,7 @@ def test_the_start_of_the_process_is_that_of_the_system(tmp_path: Path):
 
 def test_every_line_says_what_it_belongs_to(starts: Starts):
     ready(starts.begin(), 0, "none").end("failed")
+    starts.time.passes(1)
     records = RunRecords(starts.folder, job="llama", clock=starts.time)
     records.warn("slow_rank", "rank 3 is slow", rank=3)
     lines = list(read_records(starts.folder))
