@@ -1,7 +1,7 @@
 """A folder that nobody else can put files into, also where others may write around it.
 
-What lies in it when a checkpoint is committed is signed. Whoever can write the directory of the checkpoints, and
-has no key, must not be able to have its own files signed by putting a folder in the place of a rank's.
+What lies in it when a checkpoint is committed is signed. Whoever can write the directory of the checkpoints,
+and has no key, must not be able to have its own files signed by putting a folder in the place of a rank's.
 """
 
 from __future__ import annotations
@@ -76,11 +76,12 @@ class PrivateFolder:
             os.close(probe)
             os.unlink(_PROBE, dir_fd=descriptor)
         status = os.fstat(descriptor)
-        if status.st_uid != mine or stat.S_IMODE(status.st_mode) & 0o022:
+        mode = stat.S_IMODE(status.st_mode)
+        if status.st_uid != mine or mode & 0o022:
             raise SaveError(
-                f"{self.path} belongs to user id {status.st_uid} with mode {stat.S_IMODE(status.st_mode):04o}, "
-                "and was made by this process with mode 0700: somebody else put a folder in its place, or the "
-                "file system ignores owners and modes"
+                f"{self.path} belongs to user id {status.st_uid} with mode {mode:04o}, and was made by this "
+                "process with mode 0700: somebody else put a folder in its place, or the file system ignores "
+                "owners and modes"
             )
 
 
