@@ -25,6 +25,7 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
     NothingVerifiesError,
     RefusedCheckpointError,
     SaveError,
+    SigningKeyError,
 )
 from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, log_event
 from hyperpod_lifecycle.training.coordinator import Coordinator
@@ -151,6 +152,7 @@ class TieredCheckpoints:
 
         Raises:
             NothingVerifiesError: If there are some, and none verifies.
+            SigningKeyError: If the key cannot be used, which says nothing about the checkpoints.
         """
         self.wait()
         steps: list[int] = on_rank_zero(self._coordinator, self._steps)
@@ -209,7 +211,17 @@ class TieredCheckpoints:
         import torch.distributed.checkpoint as dcp
 
         rank = self._coordinator.rank
-        reader = _reader(self._configuration(), step, self._key, self._memory_url, self._refused)
+        vouched = _Vouched(self._key, asks=rank == 0)
+        reader = _reader(self._configuration(), step, vouched, self._memory_url, self._refused)
+
+        def ask() -> list[str]:
+            reader.read_metadata()
+            # AWS's reader takes it for a tier that does not answer.
+            if vouched.failure is not None:
+                raise vouched.failure
+            return sorted(vouched.good)
+
+        vouched.good = set(on_rank_zero(self._coordinator, ask))
         parts = reader.read_metadata().state_dict_metadata
         # A rank alone may fail to see it: all go by what all see.
         told = self._coordinator.gather(bool(parts))
@@ -336,6 +348,37 @@ def _check(content: bytes, file: SavedFile) -> None:
         )
     if not hmac.compare_digest(hashlib.sha256(content).hexdigest(), file.sha256):
         raise RefusedCheckpointError("digest", f"the bytes of {file.name!r} are not those that were saved")
+
+
+class _Vouched:
+    """A key that rank 0 alone asks: thousands of ranks that resume at once would be too many for KMS.
+
+    Rank 0 tells the others which MACs it found good, and they take those and no others.
+    """
+
+    def __init__(self, key: SigningKey, *, asks: bool) -> None:
+        self.good: set[str] = set()
+        self.failure: SigningKeyError | None = None
+        self._key = key
+        self._asks = asks
+
+    @property
+    def key_id(self) -> str:
+        return self._key.key_id
+
+    def sign(self, data: bytes) -> bytes:
+        raise NotImplementedError("it only verifies")
+
+    def verify(self, data: bytes, mac: bytes) -> bool:
+        said = hashlib.sha256(len(data).to_bytes(8, "big") + data + mac).hexdigest()
+        if said not in self.good and self._asks:
+            try:
+                if self._key.verify(data, mac):
+                    self.good.add(said)
+            except SigningKeyError as error:
+                self.failure = error
+                raise
+        return said in self.good
 
 
 class _Digest:

@@ -29,6 +29,7 @@ from hyperpod_lifecycle.training import (
     SaveError,
     SaveReport,
     SaveSchedule,
+    SigningKeyError,
     TieredCheckpoints,
     TorchCoordinator,
 )
@@ -209,6 +210,38 @@ def a_seal_of_another_step_is_refused(folder: Path) -> None:
     assert (5, "step") in again.refused()
 
 
+class Counted(LocalKey):
+    asked = 0
+
+    def verify(self, data: bytes, mac: bytes) -> bool:
+        Counted.asked += 1
+        return super().verify(data, mac)
+
+
+def rank_zero_alone_asks_the_key(folder: Path) -> None:
+    Job(folder).save(3, 5)
+    job = Job(folder, key=Counted(b"k" * 32))
+    loaded, value = job.load()
+    assert loaded is not None
+    assert value == 5.0
+    assert Counted.asked == (1 if dist.get_rank() == 0 else 0)
+
+
+class Denied(LocalKey):
+    def verify(self, data: bytes, mac: bytes) -> bool:
+        raise SigningKeyError("kms:VerifyMac is denied")
+
+
+def a_key_that_cannot_be_used_says_so(folder: Path) -> None:
+    Job(folder).save(3)
+    failure: Exception | None = None
+    try:
+        Job(folder, key=Denied(b"k" * 32)).load()
+    except SigningKeyError as error:
+        failure = error
+    assert "kms:VerifyMac is denied" in str(failure)
+
+
 def damaged_parts_come_from_the_other_tier(folder: Path) -> None:
     job = Job(folder)
     job.save(3)
@@ -287,6 +320,8 @@ if __name__ == "__main__":
             "hostile_memory_never_runs": hostile_memory_never_runs,
             "a_seal_of_another_key_is_refused": a_seal_of_another_key_is_refused,
             "a_seal_of_another_step_is_refused": a_seal_of_another_step_is_refused,
+            "rank_zero_alone_asks_the_key": rank_zero_alone_asks_the_key,
+            "a_key_that_cannot_be_used_says_so": a_key_that_cannot_be_used_says_so,
             "damaged_parts_come_from_the_other_tier": damaged_parts_come_from_the_other_tier,
             "damage_in_both_tiers_costs_the_step_alone": damage_in_both_tiers_costs_the_step_alone,
             "aws_reads_what_we_write": aws_reads_what_we_write,
