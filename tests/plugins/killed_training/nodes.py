@@ -20,7 +20,7 @@ LIBRARY = os.pathsep.join(str(ROOT / name) for name in ("lifecycle", "model"))
 """For ``PYTHONPATH``: the library as it is, without anything that it could depend on."""
 
 WORKER = Path(__file__).with_name("worker.py")
-_MOST_SECONDS = 120.0
+_MOST_SECONDS = 300.0
 
 
 class Trace(NamedTuple):
