@@ -263,6 +263,16 @@ def test_stack_on_slurm_with_existing_roles() -> None:
     assert found["DenySigningExceptSigners"]["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] == [SIGNER]
 
 
+@pytest.mark.parametrize(("key", "reached"), [(None, False), ({}, True)])
+def test_isolated_nodes_reach_kms_where_they_sign(key: dict[str, Any] | None, reached: bool) -> None:
+    network = {"availability_zone_id": "usw2-az2", "isolated": True}
+    template = synthesized("llm-train.yaml", network=network, checkpoint_signing_key=key)
+    endpoints = json.dumps(
+        [one for one in template["Resources"].values() if one["Type"] == "AWS::EC2::VPCEndpoint"]
+    )
+    assert (".kms" in endpoints) == reached
+
+
 def test_stack_on_eks() -> None:
     template = synthesized("llm-train-eks.yaml", checkpoint_signing_key={})
     (pods,) = allowed(template)
