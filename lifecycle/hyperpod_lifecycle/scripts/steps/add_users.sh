@@ -67,7 +67,7 @@ if [[ ! -e $ROOT$file ]]; then
 /opt/hyperpod/scripts/steps/add_users.sh on each node"
   exit 0
 fi
-if ! users=$(python3 -I "$here/lib/users.py" "$ROOT$file" 2>&1); then
+if ! users=$(python3 -I -S "$here/lib/users.py" "$ROOT$file" 2>&1); then
   fail "$file is not right: ${users//$'\n'/; }" "correct it and run again"
 fi
 count=0

@@ -27,8 +27,8 @@ if [[ ! -r $RESOURCE_CONFIG ]]; then
 fi
 
 read -r -a addresses <<<"${PROVISION_ADDRESSES:-$(own_addresses)}"
-# Isolated: no module that lies beside the script is imported.
-if ! node=$(python3 -I "$here/lib/node_identity.py" "$RESOURCE_CONFIG" "$PARAMETERS_FILE" "${addresses[@]}" 2>&1); then
+# Isolated: no module that lies beside the script is imported, and nothing that packages of the node start Python with.
+if ! node=$(python3 -I -S "$here/lib/node_identity.py" "$RESOURCE_CONFIG" "$PARAMETERS_FILE" "${addresses[@]}" 2>&1); then
   cannot_tell "cannot tell which node this is: ${node##*$'\n'}" \
     "compare the addresses of this node with CustomerIpAddress in $RESOURCE_CONFIG"
 fi

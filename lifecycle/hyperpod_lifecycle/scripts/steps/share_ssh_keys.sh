@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ensure_user_keys() {
   local name=$1 uid=$2 home=$3 said
   if ! said=$(cd "$ROOT$home" && setpriv --reuid="$uid" --regid="$uid" --clear-groups \
-    python3 -I - "$ROOT$home" "$name@$cluster" "$instance" 2>&1 <"$here/lib/user_keys.py"); then
+    python3 -I -S - "$ROOT$home" "$name@$cluster" "$instance" 2>&1 <"$here/lib/user_keys.py"); then
     fail "cannot make SSH keys of $name in $home: ${said##*$'\n'}" "see who owns $home/.ssh and what is in it"
   fi
 }
@@ -67,7 +67,7 @@ cluster=$(node_fact cluster_name)
 instance=$(node_fact instance_id)
 file=$(parameter users_file)
 if [[ -n $file && -e $ROOT$file ]]; then
-  if ! users=$(python3 -I "$here/lib/users.py" "$ROOT$file" 2>&1); then
+  if ! users=$(python3 -I -S "$here/lib/users.py" "$ROOT$file" 2>&1); then
     fail "$file is not right: ${users//$'\n'/; }" "correct it and run again"
   fi
   while IFS=, read -r name uid home; do
