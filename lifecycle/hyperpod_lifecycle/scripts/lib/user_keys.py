@@ -3,8 +3,8 @@
 
 Usage: user_keys.py HOME COMMENT NODE, as that user
 
-Several nodes may do so at once in the same home: the first key wins. Needs nothing but the standard library of the
-node's own Python, and ssh-keygen.
+Several nodes may do so at once in the same home: the first key wins. Needs nothing but the standard library
+of the node's own Python, and ssh-keygen.
 """
 
 import contextlib
@@ -27,7 +27,11 @@ def main(home: str, comment: str, node: str) -> int:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(left)
     derived = subprocess.run(
-        ["ssh-keygen", "-y", "-f", private], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["ssh-keygen", "-y", "-f", private],
+        check=True,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
     kind, key = derived.stdout.split()[:2]
     public = f"{kind} {key} {comment}\n"

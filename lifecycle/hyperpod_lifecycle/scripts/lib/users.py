@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Reads the file of users and prints it again, clean: NAME,UID,HOME a line. Everything wrong with it goes to stderr.
+"""Reads the file of users and prints it again, clean: NAME,UID,HOME a line.
 
 Usage: users.py FILE
 
-Takes the line ends of any editor, a last line without one, blank lines, and comments that begin with #. Needs nothing
-but the standard library of the node's own Python.
+Everything wrong with the file goes to standard error. Takes the line ends of any editor, a last line without
+one, blank lines, and comments that begin with #. Needs nothing but the standard library of the node's own
+Python.
 """
+
+from __future__ import annotations
 
 import os
 import re
@@ -20,7 +23,7 @@ _FIRST_UID, _LAST_UID = 1001, 59999
 _COLUMNS = 3
 
 
-def _who_else_may_write(path: str) -> "str | None":
+def _who_else_may_write(path: str) -> str | None:
     """Whoever writes this file makes accounts on every node."""
     for place in (path, os.path.dirname(path)):
         status = os.stat(place)
@@ -39,9 +42,9 @@ def main(path: str) -> int:
     who = _who_else_may_write(path)
     if who is not None:
         faults.append(who)
-    users: "dict[str, tuple[str, str, str]]" = {}
-    numbers: "dict[str, str]" = {}
-    homes: "dict[str, str]" = {}
+    users: dict[str, tuple[str, str, str]] = {}
+    numbers: dict[str, str] = {}
+    homes: dict[str, str] = {}
     with open(path, encoding="utf-8-sig", newline="") as file:
         lines = re.split(r"\r\n|\n|\r", file.read())
     for number, line in enumerate(lines, start=1):
@@ -56,9 +59,13 @@ def main(path: str) -> int:
         if not _NAME.fullmatch(name):
             faults.append(f"line {number}: {name!r} is no user name (small letters, digits, '_', '-')")
         elif not re.fullmatch(r"[0-9]{1,9}", uid) or not _FIRST_UID <= int(uid) <= _LAST_UID:
-            faults.append(f"line {number}: the number of {name} must be {_FIRST_UID} to {_LAST_UID}, got {uid!r}")
+            faults.append(
+                f"line {number}: the number of {name} must be {_FIRST_UID} to {_LAST_UID}, got {uid!r}"
+            )
         elif not _HOME.fullmatch(home) or ".." in home.split("/"):
-            faults.append(f"line {number}: the home of {name} must be a folder such as /fsx/{name}, got {home!r}")
+            faults.append(
+                f"line {number}: the home of {name} must be a folder such as /fsx/{name}, got {home!r}"
+            )
         elif name in users:
             faults.append(f"line {number}: {name} is there twice")
         elif uid in numbers:
