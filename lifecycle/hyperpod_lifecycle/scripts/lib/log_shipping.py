@@ -3,7 +3,8 @@
 
 Usage: log_shipping.py NODE_FILE FILES
 
-FILES is JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}. They go to the log group that HyperPod makes for the cluster, into streams NAME/GROUP/INSTANCE beside its own
+FILES is JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}. They go to the log group that
+HyperPod makes for the cluster, into streams NAME/GROUP/INSTANCE beside its own
 LifecycleConfig/GROUP/INSTANCE. Needs nothing but the standard library of the node's own Python.
 """
 
