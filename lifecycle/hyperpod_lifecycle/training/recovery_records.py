@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import secrets
 import time
@@ -44,6 +45,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hyperpod_lifecycle.training.documents import Documents, documents
+from hyperpod_lifecycle.training.manifest import check_step
 from hyperpod_model.catalog.recovery import RECOVERY_STAGES, RecoveryStageName, TierName
 
 SCHEMA_VERSION: Final = 1
@@ -279,14 +281,14 @@ def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     Raises:
         ValueError: If another line is no record, or of a later version of the schema; the message names it.
     """
-    for path in sorted(Path(location).glob("*.jsonl")):
+    for path in sorted(path for path in Path(location).glob("*.jsonl") if path.is_file()):
         lines = path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
             if not line:
                 continue
             try:
                 record = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 if number == len(lines):
                     continue
                 raise ValueError(f"{path}:{number} is no record: {error}") from error
@@ -301,7 +303,11 @@ def _heartbeat(found: Documents) -> tuple[float | None, int | None]:
         if content is None:
             return None, None
         said = json.loads(content)
-        return float(said["time"]), int(said["step"])
+        seconds, step = float(said["time"]), said["step"]
+        wrong = check_step(step)
+        if wrong is not None or not math.isfinite(seconds):
+            raise ValueError(f"time must be finite and step a step, got {seconds} and {step!r:.100}")
+        return seconds, step
     except Exception as error:
         _log.warning(
             "%s in %s cannot be read; no recovery is told: %s", HEARTBEAT_NAME, found.location, error

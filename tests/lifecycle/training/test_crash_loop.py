@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -129,13 +130,38 @@ def test_one_way_to_tell_that_fails_does_not_keep_the_others_from_it(
     assert "could not tell that llama is stopped" in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 9}', b'{"version":1,"attempts":"x"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[" * 200_000,
+        b"[]",
+        b'{"version": 9}',
+        b'{"version":1,"attempts":"x"}',
+        b'{"version":1,"attempts":true,"step":1,"told":false}',
+        b'{"version":1,"attempts":-1000000,"step":1,"told":false}',
+        b'{"version":1,"attempts":1e999,"step":1,"told":false}',
+        b'{"version":1,"attempts":1,"step":"x","told":false}',
+        b'{"version":1,"attempts":1,"step":1000000000000000000,"told":false}',
+    ],
+)
 def test_a_state_that_cannot_be_read_counts_anew(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / STATE_NAME).write_bytes(content)
+    guard = Job(tmp_path).start()
+    assert guard.attempts == 1
+    assert "cannot be read, counting anew" in caplog.text
+    guard.progressed(3)
+    assert json.loads((tmp_path / STATE_NAME).read_text())["step"] == 3
+
+
+def test_a_pipe_in_the_place_of_the_state_counts_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    os.mkfifo(tmp_path / STATE_NAME)
     assert Job(tmp_path).start().attempts == 1
     assert "cannot be read, counting anew" in caplog.text
+    assert json.loads((tmp_path / STATE_NAME).read_text())["attempts"] == 1
 
 
 @pytest.mark.parametrize(
@@ -192,3 +218,17 @@ def test_progress_that_cannot_be_noted_does_not_end_training_and_a_start_does(
     assert "could not note that step 3 of llama is saved" in caplog.text
     with pytest.raises(OSError, match=r"exists|Not a directory"):
         Job(folder).start()
+
+
+def test_an_end_on_request_that_cannot_be_noted_is_none_that_fails(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    guard = Job(tmp_path).start()
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    guard.interrupted()
+    assert "could not note that llama ends on request" in caplog.text
+    assert json.loads((tmp_path / STATE_NAME).read_text())["attempts"] == 1

@@ -75,3 +75,53 @@ def test_locations_are_told_apart(tmp_path: Path):
         documents("gs://b")
     with pytest.raises(ValueError, match="uri must be s3://bucket or s3://bucket/prefix, got 's3://'"):
         S3Documents("s3://")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A file that the job's user may write, and that others may not."""
+    path = tmp_path / "home" / ".bashrc"
+    path.parent.mkdir()
+    path.write_text("# mine\n")
+    return path
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_lines_go_into_no_file_behind_a_link(tmp_path: Path, elsewhere: Path, link: str):
+    here = FolderDocuments(tmp_path / "recovery")
+    here.append("a.jsonl", b"1")
+    there = tmp_path / "recovery" / "a.jsonl"
+    there.unlink()
+    getattr(there, link)(elsewhere)
+    with pytest.raises(ValueError, match=r"a\.jsonl must be a regular file with one name"):
+        here.append("a.jsonl", b"$(run this)")
+    assert elsewhere.read_text() == "# mine\n"
+
+
+def test_a_document_written_as_a_whole_takes_the_place_of_a_link(tmp_path: Path, elsewhere: Path):
+    (tmp_path / "a.json").symlink_to(elsewhere)
+    here = FolderDocuments(tmp_path)
+    with pytest.raises(ValueError, match="must be a regular file"):
+        here.read("a.json")
+    here.write("a.json", b"1")
+    assert here.read("a.json") == b"1"
+    assert elsewhere.read_text() == "# mine\n"
+
+
+def test_a_pipe_or_a_folder_holds_nobody(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    here = FolderDocuments(tmp_path)
+    for name in ("pipe", "folder"):
+        with pytest.raises(ValueError, match=f"{name} must be a regular file"):
+            here.read(name)
+        with pytest.raises(ValueError, match=f"{name} must be a regular file"):
+            here.append(name, b"1")
+
+
+def test_what_no_job_writes_is_not_read_into_memory(place: Any, monkeypatch: pytest.MonkeyPatch):
+    place().write("a.json", b"12345")
+    assert place().read("a.json") == b"12345"
+    monkeypatch.setattr("hyperpod_lifecycle.training.documents._MOST_BYTES", 4)
+    with pytest.raises(ValueError, match=r"a\.json has more than 4 bytes"):
+        place().read("a.json")

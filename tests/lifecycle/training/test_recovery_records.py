@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -191,12 +192,20 @@ def test_a_line_that_was_cut_off_is_passed_over(tmp_path: Path):
         ('{"version":1,"ki\n{"version":1,"kind":"end"}\n', "a.jsonl:1 is no record"),
         ('{"version":2,"kind":"end"}\n', "a.jsonl:1 must be a record of version 1"),
         ("[]\n", "a.jsonl:1 must be a record of version 1"),
+        ("[" * 200_000 + "\n", "a.jsonl:1 is no record"),
     ],
 )
 def test_what_is_no_record_is_an_error(tmp_path: Path, content: str, message: str):
     (tmp_path / "a.jsonl").write_text(content)
     with pytest.raises(ValueError, match=message):
         list(read_records(tmp_path))
+
+
+def test_pipes_and_folders_are_no_records(tmp_path: Path):
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").mkdir()
+    (tmp_path / "c.jsonl").write_text('{"version":1,"kind":"end"}\n')
+    assert [line["kind"] for line in read_records(tmp_path)] == ["end"]
 
 
 def test_a_record_that_cannot_be_written_does_not_end_training(
@@ -210,7 +219,21 @@ def test_a_record_that_cannot_be_written_does_not_end_training(
     assert caplog.text.count("could not write down a record in") >= 4
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"step": "x", "time": 1}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "[" * 200_000,
+        "{}",
+        '{"step": "x", "time": 1}',
+        '{"step": -7, "time": 1}',
+        '{"step": 1e300, "time": 1}',
+        '{"step": 3, "time": NaN}',
+        '{"step": 3, "time": 1e999}',
+    ],
+)
 def test_a_heartbeat_that_cannot_be_read_is_none(
     starts: Starts, content: str, caplog: pytest.LogCaptureFixture
 ):
