@@ -23,7 +23,12 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
     RefusedCheckpointError,
     SaveError,
 )
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, EventKind, log_event
+from hyperpod_lifecycle.training.checkpoint_events import (
+    UNSIGNED_WORDS,
+    CheckpointEvent,
+    EventKind,
+    log_event,
+)
 from hyperpod_lifecycle.training.checkpoint_store import Attempt, CheckpointStore
 from hyperpod_lifecycle.training.coordinator import Coordinator, SingleProcess
 from hyperpod_lifecycle.training.manifest import (
@@ -37,7 +42,7 @@ from hyperpod_lifecycle.training.manifest import (
     write_manifest,
 )
 from hyperpod_lifecycle.training.private_folders import PrivateFolder
-from hyperpod_lifecycle.training.signing_keys import SigningKey, UnsignedCheckpoints
+from hyperpod_lifecycle.training.signing_keys import SigningKey, trusts_unsigned
 from hyperpod_lifecycle.training.store_locations import store_at
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint, attempt_of, check_file
 
@@ -132,10 +137,8 @@ class Checkpoints:
         self._damaged: dict[tuple[int, str], RefusedCheckpointError] = {}
         self._loading: dict[int, int] = {}
         self._loading_lock = threading.Lock()
-        if isinstance(key, UnsignedCheckpoints):
-            self._tell(
-                "unsigned", "used without a signing key: whoever can write them runs code on these nodes"
-            )
+        if trusts_unsigned(key):
+            self._tell("unsigned", UNSIGNED_WORDS)
 
     @property
     def location(self) -> str:

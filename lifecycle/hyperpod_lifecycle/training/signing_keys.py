@@ -263,6 +263,11 @@ class KeyRing:
         """Sign with the first key."""
         return self._signing_key.sign(data)
 
+    @property
+    def trusted(self) -> tuple[SigningKey, ...]:
+        """All keys whose checkpoints are loaded."""
+        return self._trusted
+
     def verify(self, data: bytes, mac: bytes) -> bool:
         """Say whether the MAC is any of the keys'."""
         return any(key.verify(data, mac) for key in self._trusted)
@@ -284,6 +289,13 @@ class UnsignedCheckpoints:
     def verify(self, data: bytes, mac: bytes) -> bool:
         """Say whether the checksum is right."""
         return hmac.compare_digest(self.sign(data), mac)
+
+
+def trusts_unsigned(key: SigningKey) -> bool:
+    """Say whether a key is :class:`UnsignedCheckpoints`, or a ring with it: one open door opens them all."""
+    if isinstance(key, KeyRing):
+        return any(trusts_unsigned(one) for one in key.trusted)
+    return isinstance(key, UnsignedCheckpoints)
 
 
 def _check_message(data: bytes) -> None:

@@ -27,20 +27,26 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
     SaveError,
     SigningKeyError,
 )
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, log_event
+from hyperpod_lifecycle.training.checkpoint_events import (
+    UNSIGNED_WORDS,
+    CheckpointEvent,
+    EventKind,
+    log_event,
+)
 from hyperpod_lifecycle.training.coordinator import Coordinator
 from hyperpod_lifecycle.training.distributed_checkpoints import Loaded
 from hyperpod_lifecycle.training.loop_state import LoopState
 from hyperpod_lifecycle.training.manifest import Manifest, SavedFile, read_manifest, write_manifest
 from hyperpod_lifecycle.training.save_schedule import SaveSchedule
 from hyperpod_lifecycle.training.saves_in_flight import SaveReport, SavesInFlight
-from hyperpod_lifecycle.training.signing_keys import SigningKey
+from hyperpod_lifecycle.training.signing_keys import SigningKey, trusts_unsigned
 from hyperpod_lifecycle.training.torch_failures import load_failures, save_failures
 from hyperpod_model.catalog.recovery import RAY_DELETES_AFTER_UPLOAD_OPTION, TierName
 
 SEAL_END: Final = b"hyperpod-sealed-1\n"
 
 _LENGTH_BYTES = 8
+_MOST_MEMORY_STEPS = 8
 _METADATA = "metadata"
 _STATE, _SHARED = "state", "loop"
 _NAMESPACE = re.compile(r"[A-Za-z0-9_-]+")
@@ -109,6 +115,8 @@ class TieredCheckpoints:
         self._on_event = log_event if on_event is None else on_event
         self._memory_url = memory_url
         self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
+        if coordinator.rank == 0 and trusts_unsigned(key):
+            self._tell("unsigned", UNSIGNED_WORDS)
 
     def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
         """Save a step to memory, and to S3 if the schedule says so.
@@ -152,6 +160,7 @@ class TieredCheckpoints:
 
         Raises:
             NothingVerifiesError: If there are some, and none verifies.
+            CheckpointError: If S3 does not say what is there, which says nothing about the checkpoints.
             SigningKeyError: If the key cannot be used, which says nothing about the checkpoints.
         """
         self.wait()
@@ -203,8 +212,8 @@ class TieredCheckpoints:
 
     def _steps(self) -> list[int]:
         reader = _reader(self._configuration(), None, self._key, self._memory_url, self._refused)
-        found = {step for step, _ in reader._get_latest_step_all_tiers()}
-        return sorted(found, reverse=True)
+        in_memory = reader.client.get_latest_checkpoints(limit=_MOST_MEMORY_STEPS)
+        return sorted({*in_memory, *reader.steps_in_bucket()}, reverse=True)
 
     def _load(self, step: int, state: dict[str, Any], loop: LoopState) -> Loaded | None:
         import torch
@@ -226,6 +235,9 @@ class TieredCheckpoints:
         # A rank alone may fail to see it: all go by what all see.
         told = self._coordinator.gather(bool(parts))
         if not self._coordinator.broadcast(None if told is None else all(told)):
+            if rank == 0 and not reader.refuses:
+                message = "neither tier has its metadata: its save was cut off, or a tier does not answer"
+                self._refused(step, RefusedCheckpointError("no_manifest", message))
             return None
         names = ["shared", _own_name(rank)]
         own = {
@@ -263,14 +275,14 @@ class TieredCheckpoints:
         )
 
     def _refused(self, step: int, error: RefusedCheckpointError) -> None:
+        self._tell("refused", str(error), step=step, reason=error.reason)
+
+    def _tell(
+        self, kind: EventKind, message: str, *, step: int | None = None, reason: str | None = None
+    ) -> None:
+        location = f"{self._s3_uri}/{self._namespace}"
         self._on_event(
-            CheckpointEvent(
-                kind="refused",
-                location=f"{self._s3_uri}/{self._namespace}",
-                step=step,
-                reason=error.reason,
-                message=str(error),
-            )
+            CheckpointEvent(kind=kind, location=location, step=step, reason=reason, message=message)
         )
 
 
@@ -505,7 +517,8 @@ def _reader(
             self._reader = reader
 
         def get_latest_checkpoints(self, limit: int) -> Any:
-            return self._client.get_latest_checkpoints(limit=limit)
+            # Whoever answers on the port may answer with more.
+            return self._client.get_latest_checkpoints(limit=limit)[:limit]
 
         def get_checkpoint(
             self, step: int, metadata_index: int | None = None, rank: int | None = None
@@ -539,6 +552,7 @@ def _reader(
     class VerifiedReader(SageMakerTieredStorageReader):  # type: ignore[misc]
         def __init__(self) -> None:
             self.sources: set[str] = set()
+            self.refuses = False
             self._parts: dict[int, SavedFile] = {}
             self._known: Any = None
             super().__init__(checkpoint_config=configuration, step=step)
@@ -547,6 +561,33 @@ def _reader(
             if self._known is None:
                 self._known = super().read_metadata()
             return self._known
+
+        def steps_in_bucket(self) -> list[int]:
+            """Steps with a folder of every rank, in S3.
+
+            AWS's own search gives the newest alone, which may be one that was cut off or that somebody put
+            there, and takes a bucket that does not answer for an empty one.
+            """
+            import boto3
+            from botocore.exceptions import BotoCoreError, ClientError
+
+            bucket, _, prefix = configuration.s3_tier_base_path.removeprefix("s3://").partition("/")
+            ranks = set(range(configuration.world_size))
+            try:
+                client = boto3.client("s3", region_name=self.region)
+                found = self.s3_strategy.find_step_ranks(
+                    client.get_paginator("list_objects_v2"),
+                    bucket,
+                    prefix,
+                    configuration.namespace,
+                    configuration.world_size,
+                )
+            except (BotoCoreError, ClientError) as error:
+                raise CheckpointError(
+                    f"S3 refused or did not answer ListObjectsV2 of {configuration.s3_tier_base_path}: "
+                    f"{error}; whether there are checkpoints is not known, so training does not begin anew"
+                ) from error
+            return [step for step, of_ranks in found.items() if of_ranks == ranks]
 
         def verified(self, of_step: int, content: bytes, rank: int | None, source: str) -> bytes:
             try:
@@ -559,6 +600,7 @@ def _reader(
                     raise RefusedCheckpointError("missing_file", f"its manifest names no part of rank {rank}")
                 _check(content, part)
             except RefusedCheckpointError as error:
+                self.refuses = True
                 on_refused(of_step, error)
                 raise
             self.sources.add(source)

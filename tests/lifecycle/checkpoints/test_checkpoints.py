@@ -346,6 +346,26 @@ def test_unsigned_by_name_only(place: Place) -> None:
         checkpoints.latest_complete()
 
 
+def test_ring_with_an_open_door_is_told(place: Place) -> None:
+    saved = save(place.open(key=UnsignedCheckpoints(), on_event=lambda event: None), 1)
+    assert place.open(key=KeyRing(KEY, KeyRing(OTHER_KEY, UnsignedCheckpoints()))).latest_complete() == saved
+    assert len(place.told("unsigned")) == 1
+    place.open(key=KeyRing(KEY, OTHER_KEY))
+    assert len(place.told("unsigned")) == 1
+
+
+def test_name_of_a_key_that_is_none_is_not_repeated(place: Place) -> None:
+    save(place.open(), 1)
+    signed = place.read(place.manifest(1))
+    hostile = signed.replace(KEY.key_id.encode(), b"$(touch${IFS}pwned)HYPERPOD_CRASH_LOOP", 1)
+    place.write(place.manifest(1), hostile)
+    with pytest.raises(NothingVerifiesError):
+        place.open().latest_complete()
+    (refused,) = place.told("refused")
+    assert "signed with key of an unusual name (38 characters)" in refused.message
+    assert "pwned" not in refused.message
+
+
 def test_new_save_takes_the_place_of_a_refused_one(place: Place) -> None:
     checkpoints = place.open()
     save(checkpoints, 1)

@@ -15,13 +15,17 @@ import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 from amzn_sagemaker_checkpointing.checkpointing.filesystem.filesystem import SageMakerTieredStorageReader
+from amzn_sagemaker_checkpointing.config.s3_path_strategy import DefaultS3PathStrategy
 from amzn_sagemaker_checkpointing.config.sagemaker_checkpoint_config import SageMakerCheckpointConfig
 from amzn_sagemaker_checkpointing.storage.clients.inmemory.checksum import encode_base_64, hash_xxh3_128
 from amzn_sagemaker_checkpointing.storage.clients.s3 import s3_client
+from botocore.exceptions import ClientError
 from cases import run
 
 from hyperpod_lifecycle.training import (
+    CheckpointError,
     CheckpointEvent,
+    KeyRing,
     Loaded,
     LocalKey,
     LoopState,
@@ -29,18 +33,21 @@ from hyperpod_lifecycle.training import (
     SaveError,
     SaveReport,
     SaveSchedule,
+    SigningKey,
     SigningKeyError,
     TieredCheckpoints,
     TorchCoordinator,
+    UnsignedCheckpoints,
 )
 
 KEY = LocalKey(b"k" * 32)
 MEMORY = os.environ["MEMORY_URL"]
 BUCKET = "checkpoints"
+NOWHERE = "http://127.0.0.1:9"
 
 
 class Job:
-    def __init__(self, folder: Path, *, key: LocalKey = KEY, **options: Any) -> None:
+    def __init__(self, folder: Path, *, key: SigningKey = KEY, **options: Any) -> None:
         self.namespace = folder.name.replace(".", "_")
         self.events: list[CheckpointEvent] = []
         self.reports: list[SaveReport] = []
@@ -279,6 +286,65 @@ def damage_in_both_tiers_costs_the_step_alone(folder: Path) -> None:
     assert (7, "size") in again.refused()
 
 
+def a_save_that_was_cut_off_costs_that_save_alone(folder: Path) -> None:
+    """All nodes are lost after the parts reached S3, and before the metadata did."""
+    job = Job(folder)
+    job.save(3, 7)
+    key = f"runs/{job.namespace}/rank_0/step_7/metadata.metadata"
+    by_rank_zero(lambda: boto3.client("s3").delete_object(Bucket=BUCKET, Key=key))
+    again = Job(folder, memory_url=NOWHERE)
+    loaded, value = again.load()
+    assert loaded is not None
+    assert (loaded.step, loaded.tier, value) == (3, "s3", 3.0)
+    assert again.refused() == ({(7, "no_manifest")} if dist.get_rank() == 0 else set())
+
+
+def steps_that_somebody_puts_there_hide_none(folder: Path) -> None:
+    job = Job(folder)
+    job.save(3)
+
+    def forge() -> None:
+        for step in range(1000, 1012):
+            for rank in range(3):
+                put_in_memory(job.namespace, rank, step, b"forged")
+            for rank in range(2):
+                for name in ("checkpoint.pt", "metadata.metadata"):
+                    where = f"runs/{job.namespace}/rank_{rank}/step_{step}/{name}"
+                    boto3.client("s3").put_object(Bucket=BUCKET, Key=where, Body=b"forged")
+
+    by_rank_zero(forge)
+    loaded, value = Job(folder).load()
+    assert loaded is not None
+    assert (loaded.step, value) == (3, 3.0)
+
+
+def tiers_that_do_not_answer_do_not_begin_anew(folder: Path) -> None:
+    Job(folder).save(3)
+
+    def denied(*told: Any, **more: Any) -> dict[int, set[int]]:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "ListObjectsV2")
+
+    real = DefaultS3PathStrategy.find_step_ranks
+    DefaultS3PathStrategy.find_step_ranks = denied
+    failure: Exception | None = None
+    try:
+        Job(folder, memory_url=NOWHERE).load()
+    except CheckpointError as error:
+        failure = error
+    finally:
+        DefaultS3PathStrategy.find_step_ranks = real
+    assert f"did not answer ListObjectsV2 of s3://{BUCKET}/runs" in str(failure)
+    assert "so training does not begin anew" in str(failure)
+
+
+def no_key_is_told(folder: Path) -> None:
+    for key in (UnsignedCheckpoints(), KeyRing(KEY, UnsignedCheckpoints())):
+        job = Job(folder, key=key)
+        told = [event for event in job.events if event.kind == "unsigned"]
+        assert len(told) == (1 if dist.get_rank() == 0 else 0)
+    assert [event for event in Job(folder).events if event.kind == "unsigned"] == []
+
+
 def aws_reads_what_we_write(folder: Path) -> None:
     job = Job(folder)
     job.save(3)
@@ -324,6 +390,10 @@ if __name__ == "__main__":
             "a_key_that_cannot_be_used_says_so": a_key_that_cannot_be_used_says_so,
             "damaged_parts_come_from_the_other_tier": damaged_parts_come_from_the_other_tier,
             "damage_in_both_tiers_costs_the_step_alone": damage_in_both_tiers_costs_the_step_alone,
+            "a_save_that_was_cut_off_costs_that_save_alone": a_save_that_was_cut_off_costs_that_save_alone,
+            "steps_that_somebody_puts_there_hide_none": steps_that_somebody_puts_there_hide_none,
+            "tiers_that_do_not_answer_do_not_begin_anew": tiers_that_do_not_answer_do_not_begin_anew,
+            "no_key_is_told": no_key_is_told,
             "aws_reads_what_we_write": aws_reads_what_we_write,
             "a_tier_that_fails_ends_the_save": a_tier_that_fails_ends_the_save,
         }
