@@ -142,6 +142,9 @@ class TrainingRun:
     def steps_left(self, saver: Saver | None, state: Callable[[], dict[str, Any]]) -> Iterator[int]:
         """Yield each step that is left; what the loop's body does is the step.
 
+        Make iterators of the data before the loop: right before the first step, random numbers are put where
+        the checkpoint had them.
+
         Args:
             saver: Saves. None: nothing is saved.
             state: Gives the state to save, after a step.
@@ -151,6 +154,7 @@ class TrainingRun:
         """
         if not self._data_told:
             self.data_ready()
+        self._loop.restore_random()
         for step in range(self._loop.next_step, self._steps):
             yield step
             self._loop.next_step = step + 1

@@ -89,6 +89,24 @@ class TestLoopState:
         assert (again.next_step, schedule.value, buffer.value) == (7, 0.1, [1])
         assert [random.random() for _ in range(3)] == drawn
 
+    def test_what_is_drawn_before_the_first_step_does_not_count(self):
+        loop = LoopState()
+        random.seed(4)
+        shared, own = loop.shared(), loop.of_rank()
+        drawn = [random.random() for _ in range(3)]
+        again = LoopState()
+        again.load(shared, own)
+        random.random()  # as an iterator of a DataLoader does
+        again.restore_random()
+        assert [random.random() for _ in range(3)] == drawn
+        again.restore_random()
+        assert random.random() not in drawn, "once only: a later call must not repeat numbers"
+
+    def test_without_a_checkpoint_random_numbers_go_on(self):
+        before = random.getstate()
+        LoopState().restore_random()
+        assert random.getstate() == before
+
     def test_without_a_file_of_this_rank_it_says_what_is_missing(self):
         loop = LoopState(parts={"schedule": Part(1)}, rank_parts={"buffer": Part([1])})
         schedule = Part()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -116,6 +117,43 @@ def test_it_saves_when_that_is_due_and_at_the_end(tmp_path: Path):
     assert saver.saved[1][1]["parts"]["batches"]["position"] == 8
     assert saver.waits == 1
     assert job.run.exit_code == 0
+
+
+class WithRandom(Memory):
+    def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
+        super().save(step, state, loop, durable=durable)
+        self.of_rank = loop.of_rank()
+
+    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
+        if not self.saved:
+            return None
+        step, shared, _ = self.saved[-1]
+        return Loaded(step=step, tier="disk", not_restored=loop.load(shared, self.of_rank))
+
+
+def test_what_prepares_the_data_draws_no_number_of_the_steps(tmp_path: Path):
+    """The iterator of a DataLoader draws one when it is made, which is after the checkpoint was loaded."""
+
+    def train(saver: WithRandom, *, tell_at: int | None = None) -> list[float]:
+        job = Job(tmp_path, saver)
+        job.loop = job.run._loop = LoopState(parts={"batches": job.batches})
+        drawn = []
+        with job.stop, job.run:
+            job.run.resume(saver, {})
+            random.random()
+            for step in job.run.steps_left(saver, dict):
+                drawn.append(random.random())
+                if step == tell_at:
+                    os.kill(os.getpid(), signal.SIGTERM)
+        return drawn
+
+    random.seed(4)
+    whole = train(WithRandom())
+    random.seed(4)
+    saver = WithRandom()
+    first = train(saver, tell_at=5)
+    random.seed(99)
+    assert first + train(saver) == whole
 
 
 def test_an_end_on_request_is_saved_durably_and_goes_on(tmp_path: Path):
