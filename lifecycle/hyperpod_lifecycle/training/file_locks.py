@@ -7,10 +7,11 @@ import os
 import time
 from pathlib import Path
 
-from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
+from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError, SaveError
 
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}
 _POLL_SECONDS = 0.05
+_NEW_LOCK_SECONDS = 60.0
 _LOCK_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 _HELD = {errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN}
 
@@ -77,7 +78,11 @@ def new_lock_file(path: Path) -> int:
 
     Returns:
         Its descriptor, which holds the lock until it is closed.
+
+    Raises:
+        SaveError: If somebody else holds it for a minute: whoever can open a file can lock it.
     """
+    end = time.monotonic() + _NEW_LOCK_SECONDS
     while True:
         descriptor = os.open(path, _LOCK_FLAGS | os.O_CREAT, 0o644)
         try:
@@ -87,6 +92,8 @@ def new_lock_file(path: Path) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)
+        if time.monotonic() > end:
+            raise SaveError(f"another process holds the lock of {path}, which is new; end it, or try again")
         time.sleep(_POLL_SECONDS)
 
 

@@ -68,8 +68,8 @@ def size_of_plain(root: Path, name: str) -> int | None:
 
 
 def sync_file(path: Path) -> None:
-    """Have a file's bytes on storage before going on."""
-    _sync(path, os.O_RDONLY)
+    """Have a file's bytes on storage before going on, through no link and waiting for no pipe."""
+    _sync(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def sync_folders(root: Path, names: Iterable[str]) -> None:

@@ -375,6 +375,35 @@ def test_lock_that_is_taken_for_a_dead_one_is_made_again(
     assert file_locks.dead_lock_file(path) is None, "it is gone"
 
 
+def test_new_lock_that_somebody_takes_at_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sees the file being made may lock it first, and must not stop the job for ever."""
+    monkeypatch.setattr(file_locks, "lock", lambda *told, **more: False)
+    monkeypatch.setattr(file_locks, "_NEW_LOCK_SECONDS", 0.1)
+    with pytest.raises(SaveError, match=r"another process holds the lock of .*\.lock, which is new; end it"):
+        place.open().begin(1)
+
+
+@pytest.mark.parametrize("what", ["pipe", "link"])
+def test_pipe_that_somebody_puts_in_the_place_of_a_hashed_file(
+    place: Place, root: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    real = directory_store.DirectoryStore.place
+
+    def swapped(self: DirectoryStore, attempt: Any, rank: int, names: Any) -> None:
+        own = next(root.glob(f".saving-*-{attempt.id}/.rank-*"))
+        (own / ".metadata").unlink()
+        if what == "pipe":
+            os.mkfifo(own / ".metadata")
+        else:
+            (own / ".metadata").symlink_to(os.devnull)
+        real(self, attempt, rank, names)
+
+    monkeypatch.setattr(directory_store.DirectoryStore, "place", swapped)
+    with pytest.raises(SaveError, match="could not save step 1: OSError"):
+        save(place.open(), 1)
+    assert place.open().latest_complete() is None
+
+
 def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
     def one(number: int) -> bool:
         staged = StagingFolder(tmp_path)
