@@ -1,42 +1,60 @@
-"""Kills ranks, one after the other, and tells what became of the training."""
+"""Kills ranks and nodes, one after the other, and tells what became of the training."""
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hyperpod_lifecycle.training import read_records
+from killed_training.agents import Agents
 from killed_training.nodes import Nodes, Trace
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """A rank that was killed.
+    """A rank or a node that was killed.
 
     Attributes:
-        rank: Which.
+        what: ``rank 3`` or ``node 1``.
         saving: Whether a save was under way: its folder of partial files was there.
         asynchronous: Whether saves were made in the background.
+        plain: Whether the killed processes were started by the program ``torchrun``.
         last_step: Last step that any rank had done then.
         resumed_step: Step of the checkpoint at which training went on; -1 from the beginning.
+        seconds: From the kill until all ranks had loaded.
     """
 
-    rank: int
+    what: str
     saving: bool
     asynchronous: bool
+    plain: bool
     last_step: int
     resumed_step: int
+    seconds: float
 
     @property
     def lost_steps(self) -> int:
         """Steps that were done and had to be done again."""
         return max(0, self.last_step - self.resumed_step)
+
+    @property
+    def of_node(self) -> bool:
+        """Whether a whole node was killed."""
+        return self.what.startswith("node")
+
+    @property
+    def line(self) -> str:
+        """For people who wait."""
+        way = "background" if self.asynchronous else "in place"
+        return (
+            f"{self.what}, saves {way}{', during one' if self.saving else ''}"
+            f"{', plain torchrun' if self.plain else ''}: step {self.last_step}, resumed after "
+            f"{self.resumed_step}, {self.seconds:.1f} s"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +62,22 @@ class Story:
     """What became of a training.
 
     Attributes:
+        seed: Chose ranks and moments.
         kills: In order.
         traces: What all processes said.
         records: Of all its starts.
         codes: Exit codes of the nodes.
         faults: Whatever differs from the uninterrupted training.
+        seconds: From the first start to the end.
     """
 
+    seed: int
     kills: tuple[Kill, ...]
     traces: tuple[Trace, ...]
     records: tuple[dict[str, Any], ...]
     codes: tuple[int, ...]
     faults: tuple[str, ...]
+    seconds: float
 
     def lost(self, *, asynchronous: bool) -> list[int]:
         """Steps lost by each kill of one way to save."""
@@ -63,21 +85,37 @@ class Story:
 
     def report(self) -> str:
         """In a few lines, for people."""
-        lines = [f"{len(self.kills)} kills, {sum(kill.saving for kill in self.kills)} of them during a save"]
+        lines = [
+            f"seed {self.seed}: {len(self.kills)} kills in {self.seconds:.0f} s, "
+            f"{sum(kill.of_node for kill in self.kills)} of them of nodes, "
+            f"{sum(kill.plain for kill in self.kills)} of processes of a plain torchrun; "
+            f"{len(self.faults)} faults"
+        ]
         for asynchronous, way in ((False, "saving in place"), (True, "saving in the background")):
+            kills = [kill for kill in self.kills if kill.asynchronous == asynchronous]
             lost = self.lost(asynchronous=asynchronous)
             stalls = sorted(
                 record["stall_seconds"]
                 for record in self.records
                 if record["kind"] == "save" and record["asynchronous"] == asynchronous
             )
-            if lost and stalls:
+            if kills:
+                lines.append(
+                    f"{way}: {len(kills)} kills, {sum(kill.saving for kill in kills)} during a save; at most "
+                    f"{max(lost)} steps lost, {sum(lost) / len(lost):.1f} on average"
+                )
+            if stalls:
                 middle = stalls[len(stalls) // 2]
                 lines.append(
-                    f"{way}: at most {max(lost)} steps lost, {sum(lost) / len(lost):.1f} on average; "
-                    f"{len(stalls)} saves, stall {middle * 1000:.0f} ms (median), {stalls[-1] * 1000:.0f} ms "
-                    f"(most)"
+                    f"{way}: {len(stalls)} saves, stall {middle * 1000:.0f} ms (median), "
+                    f"{stalls[-1] * 1000:.0f} ms (most)"
                 )
+        again = sorted(kill.seconds for kill in self.kills)
+        if again:
+            lines.append(
+                f"from the kill until all ranks had loaded: {again[len(again) // 2]:.1f} s (median), "
+                f"{again[-1]:.1f} s (most)"
+            )
         return "\n".join(lines)
 
 
@@ -89,58 +127,75 @@ def tell(
     options: Sequence[str],
     most_steps_between: int,
     before: Sequence[Trace],
+    agents: Agents | None = None,
+    plain_starts: Collection[int] = (),
+    on_kill: Callable[[Kill], None] | None = None,
 ) -> Story:
     """Train with kills, and compare all that was done with an uninterrupted training.
 
-    Half of the kills come after a number of steps, half when the next save has begun; each a moment later.
+    Saves are made in place and in the background, start by start. Every third kill is of a whole node, the
+    others of a rank. Half of the kills come after a number of steps, half when the next save has begun; each
+    a moment later.
 
     Args:
         folder: Of this training alone.
         kills: How many.
-        seed: Chooses ranks and moments.
+        seed: Chooses ranks, nodes and moments.
         options: Of the worker.
         most_steps_between: A kill comes after at most so many steps of a start, or in the save after them.
         before: What the processes of the uninterrupted training said.
+        agents: Starts torchruns. Default the program ``torchrun``.
+        plain_starts: Numbers of the starts that are made by that program all the same.
+        on_kill: Called with each kill once training has gone on. Default nothing.
     """
     chance = random.Random(seed)
     told: list[Kill] = []
-    with Nodes(folder, nodes=2, options=options, alternate=True) as nodes:
-        nodes.wait_for(lambda: _resumed(nodes.latest(), set()), "the first start")
+    began = time.monotonic()
+    with Nodes(
+        folder, nodes=2, options=options, agents=agents, plain_starts=plain_starts, alternate=True
+    ) as nodes:
+        nodes.wait_for(lambda: _resumed(nodes.latest()), "the first start")
         for number in range(kills):
-            current = nodes.latest()
-            begun = {trace.process for trace in current}
             left = _partial(folder)
-            wanted = _step_of(current[0].of("resumed")[0]) + 1 + chance.randint(0, most_steps_between)
+            wanted = _step_of(nodes.latest()[0].of("resumed")[0]) + 1 + chance.randint(0, most_steps_between)
             in_save = chance.random() < 0.5
             nodes.wait_for(_Moment(nodes, wanted, in_save).came, f"step {wanted}")
             time.sleep(chance.random() * 0.05)
+            gone = chance.randrange(2) if number % 3 == 2 else None
             rank = chance.randrange(nodes.ranks)
-            os.kill(current[rank].process, signal.SIGKILL)
+            killed = time.monotonic()
+            if gone is None:
+                nodes.kill_rank(rank)
+            else:
+                nodes.kill_node(gone)
+            what = f"rank {rank}" if gone is None else f"node {gone}"
             saving = bool(_partial(folder) - left)
-            asynchronous = nodes.asynchronous
-            nodes.start_again()
-            nodes.wait_for(
-                lambda begun=begun: _resumed(nodes.latest(), begun),  # type: ignore[misc]
-                f"the start after kill {number} of rank {rank}",
-            )
-            ended = [trace for trace in nodes.traces() if trace.process in begun]
+            asynchronous, plain, ended = nodes.asynchronous, nodes.plain, nodes.starts
+            nodes.start_again(gone=gone)
+            nodes.wait_for(lambda: _resumed(nodes.latest()), f"the start after kill {number}, of {what}")
             told.append(
                 Kill(
-                    rank=rank,
+                    what=what,
                     saving=saving,
                     asynchronous=asynchronous,
-                    last_step=max(_last_done(trace) for trace in ended),
+                    plain=plain,
+                    last_step=max(_last_done(trace) for trace in nodes.traces_of(ended)),
                     resumed_step=_step_of(nodes.latest()[0].of("resumed")[0]),
+                    seconds=time.monotonic() - killed,
                 )
             )
+            if on_kill is not None:
+                on_kill(told[-1])
         codes = tuple(nodes.wait())
         traces = tuple(nodes.traces())
     return Story(
+        seed=seed,
         kills=tuple(told),
         traces=traces,
         records=tuple(read_records(folder / "recovery")),
         codes=codes,
         faults=tuple(_faults(traces, before)),
+        seconds=time.monotonic() - began,
     )
 
 
@@ -186,8 +241,8 @@ def _faults(traces: Sequence[Trace], before: Sequence[Trace]) -> list[str]:
     return faults
 
 
-def _resumed(traces: Sequence[Trace], before: set[int]) -> bool:
-    return len(traces) == 4 and all(trace.process not in before and trace.of("resumed") for trace in traces)
+def _resumed(traces: Sequence[Trace]) -> bool:
+    return len(traces) == 4 and all(trace.of("resumed") for trace in traces)
 
 
 def _step_of(line: dict[str, Any]) -> int:

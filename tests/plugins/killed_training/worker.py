@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import sys
@@ -36,6 +37,7 @@ from hyperpod_lifecycle.training import (
     StopSignal,
     TorchCoordinator,
     TrainingRun,
+    leave,
 )
 
 SAMPLES, WIDTH = 1009, 16
@@ -80,13 +82,14 @@ def samples(numbers: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--trace", type=Path, help="folder; default trace in the folder")
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--save-every", type=int, required=True)
     parser.add_argument("--asynchronous", action="store_true")
     parser.add_argument("--pause-seconds", type=float, default=0.002)
     options = parser.parse_args()
     rank = int(os.environ["RANK"])
-    trace = Trace(options.folder / "trace", rank)
+    trace = Trace(options.folder / "trace" if options.trace is None else options.trace, rank)
     guard = CrashLoopGuard(
         options.folder / "recovery", job="killed", most_attempts=50, first_pause_seconds=0.0
     )
@@ -174,4 +177,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    if multiprocessing.parent_process() is None:
+        leave(code)
+    # A torchrun that forked this rank waits for what it returns; multiprocessing leaves it in this way then.
+    sys.exit(code)
