@@ -297,9 +297,77 @@ class TestUsers:
         succeeds(worker, "add_users")
         assert self.ACCOUNTS[0] in worker.read("/etc/passwd")
 
+    @pytest.mark.parametrize(
+        ("number", "name"),
+        [("02001", "zoe"), ("2001 ", "admin"), ("2001", "sudo"), ("2001", "docker"), ("2001", "root")],
+    )
+    def test_no_number_in_two_ways_and_no_group_that_may_become_root(
+        self, worker: Node, number: str, name: str
+    ) -> None:
+        self.users(worker, f"{name},{number},/fsx/{name}\nbob,2001,/fsx/bob\n")
+        fails(worker, "add_users", f"line 1: {'the number of zoe' if name == 'zoe' else name}", "correct it")
+        assert name not in worker.read("/etc/passwd").replace("root:x:0:0:root:/root", "")
+
+    def test_a_number_that_a_group_has(self, worker: Node) -> None:
+        worker.write("/etc/group", worker.read("/etc/group") + "render:x:2001:\n")
+        fails(worker, "add_users", "number 2001 of alice is that of the group render", "another number")
+
+    def left_out(self, node: Node, why: str) -> None:
+        """Nobody but alice goes without, and the node comes up."""
+        output = succeeds(node, "add_users")
+        assert (
+            f"WARNING: users of /fsx/hyperpod/users.csv on this node: 1; left out: alice, since {why}"
+            in output
+        )
+        assert "alice" not in node.read("/etc/passwd")
+        assert "bob" in node.read("/etc/passwd")
+        output = succeeds(node, "share_ssh_keys")
+        assert f"; no keys of alice: {why}" in output
+        assert node.path("/fsx/bob/.ssh/id_ed25519").exists()
+
     def test_a_home_that_is_a_link(self, worker: Node) -> None:
         worker.path("/fsx/alice").symlink_to("/etc")
-        fails(worker, "add_users", "the home folder /fsx/alice is a link", "make it a folder")
+        self.left_out(worker, "/fsx/alice is a link")
+
+    def test_a_home_that_is_a_file(self, worker: Node) -> None:
+        worker.write("/fsx/alice", "")
+        self.left_out(worker, "/fsx/alice is no folder")
+
+    def test_a_home_that_somebody_else_made(self, worker: Node) -> None:
+        """Who may make folders beside the homes, waits there with a .bashrc for the next user."""
+        if os.geteuid() != 0:
+            return  # only root can give a folder away
+        worker.path("/fsx/alice").mkdir()
+        os.chown(worker.path("/fsx/alice"), 2002, 2002)
+        self.left_out(worker, "/fsx/alice belongs to user 2002")
+
+    def test_a_home_where_anybody_could_put_a_link(self, worker: Node) -> None:
+        worker.path("/fsx/open").mkdir()
+        worker.path("/fsx/open").chmod(0o777)
+        self.users(worker, "alice,2001,/fsx/open/alice\nbob,2002,/fsx/bob\n")
+        self.left_out(worker, "/fsx/open can be written by others than root: run chmod +t on it")
+        assert list(worker.path("/fsx/open").iterdir()) == []
+
+    def test_homes_in_a_folder_that_is_open_and_sticky(self, worker: Node) -> None:
+        worker.path("/fsx").chmod(0o1777)
+        succeeds(worker, "add_users")
+        assert stat.S_IMODE(worker.path("/fsx/alice").stat().st_mode) == 0o700
+
+    def test_what_somebody_planted_where_a_home_is_made(self, worker: Node) -> None:
+        """In an open folder, under the name that the home has while it is filled."""
+        worker.path("/fsx").chmod(0o1777)
+        victim = worker.path("/etc/victim")
+        victim.mkdir()
+        worker.path("/fsx/alice.hyperpod-new.i-0workers2").symlink_to(victim)
+        succeeds(worker, "add_users")
+        assert list(victim.iterdir()) == []
+        assert (worker.path("/fsx/alice") / ".bashrc").is_file()
+
+    def test_a_folder_above_that_anybody_can_write_adds_nobody(self, worker: Node) -> None:
+        """Who can rename the file's folder can put another in its place."""
+        worker.path("/fsx").chmod(0o777)
+        fails(worker, "add_users", "/fsx can be written by others than root: run chmod +t", "correct it")
+        assert "alice" not in worker.read("/etc/passwd")
 
     def test_a_home_that_another_node_makes_at_the_same_time(self, worker: Node) -> None:
         """The stand-in for chown lets the other node win: its home appears just before this node's."""
@@ -403,9 +471,43 @@ class TestSshKeys:
         node.path("/etc/ssh/ssh_host_ed25519_key.pub").unlink()
         fails(node, "share_ssh_keys", "this node has no SSH host keys", "ssh-keygen -A")
 
-    def test_a_key_that_cannot_be_made(self, node: Node) -> None:
+    def test_a_key_that_cannot_be_made_keeps_no_node_from_coming_up(self, node: Node) -> None:
+        """What users do in their homes is theirs."""
         node.write("/fsx/alice/.ssh", "in the way")
-        fails(node, "share_ssh_keys", "cannot make SSH keys of alice in /fsx/alice: ", "/fsx/alice/.ssh")
+        output = succeeds(node, "share_ssh_keys")
+        assert "WARNING: SSH between nodes: " in output
+        assert "no keys of alice: FileExistsError: " in output
+        assert node.path("/fsx/bob/.ssh/id_ed25519").exists()
+        assert node.path("/fsx/hyperpod/host-keys/10.1.1.2").exists()
+
+    @pytest.mark.parametrize("name", ["id_ed25519", "authorized_keys"])
+    def test_a_pipe_that_nobody_writes_holds_no_node_up(self, node: Node, name: str) -> None:
+        succeeds(node, "share_ssh_keys")
+        path = node.path(f"/fsx/alice/.ssh/{name}")
+        path.unlink()
+        os.mkfifo(path)
+        if name == "id_ed25519":
+            # Ssh-keygen would wait for the pipe's other end until its time is over.
+            node.replace("timeout", "#!/bin/sh\nexit 124\n")
+        assert "no keys of alice: " in succeeds(node, "share_ssh_keys")
+
+    def test_an_endless_file_fills_no_memory(self, node: Node) -> None:
+        node.path("/fsx/alice/.ssh").mkdir(mode=0o700)
+        node.path("/fsx/alice/.ssh/authorized_keys").symlink_to("/dev/zero")
+        assert "authorized_keys is no file, or one of more than" in succeeds(node, "share_ssh_keys")
+
+    @pytest.mark.parametrize("place", ["/fsx/hyperpod", "/fsx/hyperpod/host-keys"])
+    def test_a_link_that_leads_where_others_write(self, node: Node, place: str) -> None:
+        set_parameters(node, users_file=None)
+        open_to_all = node.path("/fsx/open")
+        open_to_all.mkdir()
+        open_to_all.chmod(0o1777)
+        path = node.path(place)
+        if path.exists():
+            shutil.rmtree(path)
+        path.symlink_to(open_to_all)
+        fails(node, "share_ssh_keys", "can be written by others than root: run chmod go-w", "chmod go-w")
+        assert list(open_to_all.iterdir()) == []
 
     @pytest.mark.needs_system("ssh-keygen")
     def test_real_keys(self, node: Node) -> None:

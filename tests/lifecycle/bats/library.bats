@@ -114,14 +114,38 @@ load node
   [ "$(stat -c %a "$PROVISION_ROOT/open")" = 700 ]
 }
 
-@test "only_root_writes takes no folder that others can write, but for a sticky one" {
-  mkdir "$PROVISION_ROOT"/{closed,group,all,sticky}
+@test "not_roots_alone says what others than root can write, and takes a sticky folder on the way" {
+  mkdir -p "$PROVISION_ROOT"/{closed,group,all,sticky}/in
   chmod 775 "$PROVISION_ROOT/group"
   chmod 777 "$PROVISION_ROOT/all"
   chmod 1777 "$PROVISION_ROOT/sticky"
-  provision 'for name in closed group all sticky; do only_root_writes "$ROOT/$name" && log "$name"; done; true'
+  provision 'for name in closed closed/in closed/none/yet group group/in all/in sticky sticky/in; do
+    if not_roots_alone "$ROOT/$name"; then log "$name"; fi; done
+    not_roots_alone "$ROOT/sticky" sticky && log "below sticky"
+    not_roots_alone "$ROOT/all" sticky || true'
   succeeds
-  [ "$(sed 's/.*: //' <<<"$output" | paste -sd ' ')" = "closed sticky" ]
+  [ "$(sed 's/.*: //' <<<"$output" | paste -sd ,)" = "closed,closed/in,closed/none/yet,run chmod go-w on it,\
+run chmod +t on it,run chmod +t on it,run chmod go-w on it,sticky/in,below sticky,run chmod +t on it" ]
+}
+
+@test "not_roots_alone follows links, and takes none of another user" {
+  mkdir -p "$PROVISION_ROOT"/{closed,all/in,sticky}
+  chmod 777 "$PROVISION_ROOT/all"
+  chmod 1777 "$PROVISION_ROOT/sticky"
+  ln -s ../all/in "$PROVISION_ROOT/closed/out"
+  ln -s circle "$PROVISION_ROOT/closed/circle"
+  ln -s "$PROVISION_ROOT/closed" "$PROVISION_ROOT/sticky/own"
+  provision 'not_roots_alone "$ROOT/closed/out" || true; not_roots_alone "$ROOT/closed/circle" || true
+    not_roots_alone "$ROOT/sticky/own/none" && log fine'
+  succeeds
+  [[ ${lines[0]} == "/all can be written by others than root: "* ]]
+  [[ ${lines[1]} == "/closed/circle is a link in a circle" ]]
+  [[ ${lines[2]} == *": fine" ]]
+  if [ "$(id -u)" = 0 ]; then
+    chown -h 65534 "$PROVISION_ROOT/sticky/own"
+    provision 'not_roots_alone "$ROOT/sticky/own/none"'
+    [[ ${lines[0]} == "/sticky/own belongs to user 65534: make it root's (chown root)" ]]
+  fi
 }
 
 @test "ensure_link makes and moves a link, and removes no file or folder" {

@@ -35,11 +35,23 @@ ensure_directory() {
   fi
 }
 
-# only_root_writes FOLDER: whether nobody else can replace something in it, as nobody can in a sticky one.
-only_root_writes() {
-  local owner mode
-  read -r owner mode <<<"$(stat -L -c '%u %a' "$1")"
-  [[ $owner == 0 || $owner == "$EUID" ]] && (((8#$mode & 8#022) == 0 || (8#$mode & 8#1000) != 0))
+# not_roots_alone PATH [sticky]: fails, and says why, where others than root decide what PATH leads to: on shared storage,
+# users may write folders on the way. With `sticky`, others may make names of their own in the folder PATH.
+not_roots_alone() {
+  python3 -I -S "$LIBRARY/trusted_path.py" "$ROOT" "$1${2:+/.}" 2>&1
+}
+
+# ensure_root_directory PATH: a folder where root alone makes names, and that nobody else can replace.
+ensure_root_directory() {
+  local path=$1 why
+  if ! why=$(not_roots_alone "$path"); then
+    fail "$why" "chown root and chmod go-w what is named here (who writes there leads root elsewhere), or name another folder"
+  fi
+  ensure_directory "$path"
+  # Where all may write the folder above, somebody may just have made it.
+  if ! why=$(not_roots_alone "$path"); then
+    fail "$why" "chown root and chmod go-w what is named here (who writes there leads root elsewhere), or name another folder"
+  fi
 }
 
 # ensure_file PATH [MODE]: makes PATH hold standard input; MODE 0644 by default. Where PATH is a link, it is the file
