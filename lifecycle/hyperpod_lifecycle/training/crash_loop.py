@@ -140,6 +140,11 @@ class CrashLoopGuard:
         """Starts without progress so far, this one included."""
         return self._state.attempts
 
+    @property
+    def saved_step(self) -> int | None:
+        """Last step that any start saved; None if none did, or before :meth:`start`."""
+        return self._state.step
+
     def start(self) -> None:
         """Count this start, pause if starts before it got nowhere, or end the process.
 

@@ -22,8 +22,8 @@ belongs to), and by kind:
     first step of this start began. Written every so often and at the end, each for the whole start until
     then.
 ``warning``
-    ``what``: ``interval_too_short``, ``slow_rank``, ``slower``, ``not_finite``, ``checkpoint_refused`` or
-    ``not_restored``; ``message``; ``details``: an object.
+    ``what``: ``interval_too_short``, ``slow_rank``, ``slower``, ``not_finite``, ``checkpoint_refused``,
+    ``older_checkpoint`` or ``not_restored``; ``message``; ``details``: an object.
 ``end``
     ``reason``: ``done``, ``interrupted`` or ``failed``. A start without it was killed.
 

@@ -115,6 +115,8 @@ class TrainingRun:
     def resume(self, saver: Saver | None, state: dict[str, Any]) -> Loaded | None:
         """Load the newest checkpoint. Collective.
 
+        If an earlier start saved a later step, by what the guard knows, the log and the records say so.
+
         Args:
             saver: Loads it. None: training begins anew.
             state: What to fill; with ``get_state_dict``, hand it to ``set_state_dict`` afterwards.
@@ -125,6 +127,8 @@ class TrainingRun:
         loaded = None if saver is None else saver.load(state, self._loop)
         if self._clock is not None:
             self._clock.loaded(self._loop.next_step, "none" if loaded is None else loaded.tier)
+        if saver is not None:
+            self._warn_of_older(None if loaded is None else loaded.step)
         if loaded is not None and loaded.not_restored:
             what = ", ".join(loaded.not_restored)
             message = f"could not restore {what}: the checkpoint has none for rank {self._coordinator.rank}"
@@ -229,6 +233,20 @@ class TrainingRun:
             return bool(any_of(value))
         told = self._coordinator.gather(value)
         return bool(self._coordinator.broadcast(None if told is None else any(told)))
+
+    def _warn_of_older(self, step: int | None) -> None:
+        """Nothing among checkpoints tells that newer ones were there: what is beside them does."""
+        saved = None if self._guard is None else self._guard.saved_step
+        if saved is None or (step is not None and step >= saved):
+            return
+        found = "there is no checkpoint: training begins anew" if step is None else f"step {step} is loaded"
+        message = (
+            f"step {saved} was saved before, and {found}; newer checkpoints were refused or removed, or the "
+            "place is not mounted"
+        )
+        _log.warning("%s", message)
+        if self._records is not None:
+            self._records.warn("older_checkpoint", message, saved_step=saved, loaded_step=step)
 
     def _warn_of_short_grace(self) -> None:
         left = self._stop.seconds_left()

@@ -215,6 +215,36 @@ def test_what_is_not_restored_is_said(tmp_path: Path, caplog: pytest.LogCaptureF
     assert (warning["what"], warning["details"]) == ("not_restored", {"parts": ["random"]})
 
 
+@pytest.mark.parametrize(
+    ("left", "message"),
+    [
+        (1, "step 7 was saved before, and step 3 is loaded; newer checkpoints were refused or removed"),
+        (0, "step 7 was saved before, and there is no checkpoint: training begins anew; newer"),
+    ],
+)
+def test_newer_checkpoints_that_are_gone_are_missed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, left: int, message: str
+):
+    def start(saver: Memory) -> Job:
+        guard = CrashLoopGuard(tmp_path, sleep=lambda seconds: None)
+        guard.start()
+        return Job(tmp_path, saver, guard=guard, steps=8)
+
+    saver = Memory()
+    start(saver).train(tell_at=5)
+    del saver.saved[1:]
+    start(saver).train()
+    assert "was saved before" in caplog.text
+    caplog.clear()
+    assert start(saver).train() == []
+    assert "was saved before" not in caplog.text
+    del saver.saved[left:]
+    start(saver).train()
+    assert message in caplog.text
+    warned = [line for line in lines(tmp_path, "warning") if line["what"] == "older_checkpoint"]
+    assert warned[-1]["details"] == {"saved_step": 7, "loaded_step": 3 if left else None}
+
+
 def test_warnings_become_records(tmp_path: Path):
     run = Job(tmp_path, None).run
     run.on_saved(report(3, seconds=9.0, training_seconds=2.0))
