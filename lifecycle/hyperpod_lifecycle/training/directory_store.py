@@ -219,14 +219,17 @@ class DirectoryStore(CheckpointStore):
         found = []
         for name in self._names():
             removing, saving = _REMOVING.fullmatch(name), _SAVING.fullmatch(name)
+            path = self._root / name
             if removing:
                 # Another process may be removing it too, which does no harm.
-                shutil.rmtree(self._root / name, ignore_errors=True)
-                found.append(Stale(int(removing[1]), True, "finished an interrupted removal"))
+                said = "finished an interrupted removal"
+                found.append(_removed(path, int(removing[1]), said))
             elif saving and saving[2] not in self._held:
-                found.append(self._remove_attempt(self._root / name, int(saving[1])))
+                found.append(self._remove_attempt(path, int(saving[1])))
             elif name.endswith(".lock") and _SAVING.fullmatch(name.removesuffix(".lock")) and self._locks:
-                self._remove_lone_lock(self._root / name)
+                # A folder or a link in its place is no lock of ours, and keeps nothing else from removal.
+                with contextlib.suppress(OSError):
+                    self._remove_lone_lock(path)
         return found
 
     def _remove_attempt(self, folder: Path, step: int) -> Stale:
@@ -235,17 +238,25 @@ class DirectoryStore(CheckpointStore):
                 step, False, f"without locks nobody knows whether {folder.name} is alive; remove it by hand"
             )
         path = _lock_of(folder)
-        held = dead_lock_file(path)
+        try:
+            held = dead_lock_file(path)
+        except OSError as error:
+            return Stale(
+                step,
+                False,
+                f"{path.name} is no lock that this user can take ({error.strerror}); remove it by hand",
+            )
         if held is None and path.exists():
             return Stale(step, False, f"{folder.name} is being saved")
         # The lock is made before the folder and removed after it: a folder without one has no owner.
         try:
-            shutil.rmtree(folder, ignore_errors=True)
-            path.unlink(missing_ok=True)
+            stale = _removed(folder, step, f"removed {folder.name}, which an interrupted save left")
+            if stale.removed:
+                path.unlink(missing_ok=True)
         finally:
             if held is not None:
                 os.close(held)
-        return Stale(step, True, f"removed {folder.name}, which an interrupted save left")
+        return stale
 
     def _remove_lone_lock(self, path: Path) -> None:
         if Path(str(path).removesuffix(".lock")).exists():
@@ -289,6 +300,16 @@ class DirectoryStore(CheckpointStore):
             return sorted(os.listdir(self._root))
         except FileNotFoundError:
             return []
+
+
+def _removed(path: Path, step: int, said: str) -> Stale:
+    """Remove a folder, or the link in its place, and say whether it is gone."""
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+    if os.path.lexists(path):
+        return Stale(step, False, f"{path.name} cannot be removed by this user; remove it by hand")
+    return Stale(step, True, said)
 
 
 def _lock_of(folder: Path) -> Path:

@@ -194,6 +194,54 @@ def test_what_dead_saves_left_is_removed(place: Place, root: Path) -> None:
     assert sorted(event.step or 0 for event in place.told("stale_removed")) == [5, 7, 8]
 
 
+@pytest.mark.parametrize("what", ["folder", "link"])
+def test_lock_that_is_none_keeps_nothing_else(place: Place, root: Path, tmp_path: Path, what: str) -> None:
+    save(place.open(), 1)
+    precious = tmp_path / "precious"
+    precious.write_text("of somebody")
+    false, dead, lone = (
+        root / f".saving-{step:012d}-{letter * 32}" for step, letter in ((5, "a"), (6, "b"), (7, "c"))
+    )
+    for folder in (false, dead):
+        folder.mkdir()
+    for folder in (false, lone):
+        lock = folder.with_name(f"{folder.name}.lock")
+        lock.mkdir() if what == "folder" else lock.symlink_to(precious)
+    save(place.open(), 2)
+    assert place.told("retention_failed") == []
+    assert [
+        (event.step, "is no lock that this user" in event.message) for event in place.told("stale_kept")
+    ] == [(5, True)]
+    assert [event.step for event in place.told("stale_removed")] == [6]
+    assert not dead.exists()
+    assert precious.read_text() == "of somebody"
+
+
+def test_link_in_the_place_of_what_a_dead_save_left(place: Place, root: Path, tmp_path: Path) -> None:
+    save(place.open(), 1)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("of somebody")
+    links = [root / f".saving-{5:012d}-{'a' * 32}", root / f".removing-{5:012d}-{'b' * 32}"]
+    for link in links:
+        link.symlink_to(precious)
+    save(place.open(), 2)
+    assert len(place.told("stale_removed")) == 2
+    assert not any(os.path.lexists(link) for link in links)
+    assert (precious / "file").read_text() == "of somebody"
+
+
+def test_what_cannot_be_removed_is_not_said_to_be(
+    place: Place, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(place.open(), 1)
+    (root / f".removing-{5:012d}-{'b' * 32}").mkdir()
+    monkeypatch.setattr(directory_store.shutil, "rmtree", lambda *told, **more: None)
+    Checkpoints(DirectoryStore(root), key=KEY, run="run42", on_event=place.events.append).retain()
+    assert place.told("stale_removed") == []
+    assert "cannot be removed by this user" in place.told("stale_kept")[0].message
+
+
 def test_checkpoint_that_another_process_loads_is_kept(place: Place, root: Path) -> None:
     checkpoints = place.open(keep=1)
     old = save(checkpoints, 1)
