@@ -467,6 +467,15 @@ class TestSshKeys:
         said = "/fsx/hyperpod/host-keys can be written by others than root"
         fails(node, "share_ssh_keys", said, "chmod go-w")
 
+    @pytest.mark.parametrize("name", ["", "localhost", "localhost.localdomain", "-x", "../../../etc/passwd"])
+    def test_a_name_that_is_none_of_a_node(self, node: Node, name: str) -> None:
+        before = node.read("/etc/passwd")
+        node.replace("hostname", f"#!/bin/sh\nprintf '%s\\n' '{name}'\n")
+        assert "others find its host keys by its address only" in succeeds(node, "share_ssh_keys")
+        assert node.read("/fsx/hyperpod/host-keys/10.1.1.2") == "10.1.1.2 ssh-ed25519 AAAAC3NzaHost\n"
+        assert [path.name for path in node.path("/fsx/hyperpod/host-keys").iterdir()] == ["10.1.1.2"]
+        assert node.read("/etc/passwd") == before
+
     def test_no_host_keys(self, node: Node) -> None:
         node.path("/etc/ssh/ssh_host_ed25519_key.pub").unlink()
         fails(node, "share_ssh_keys", "this node has no SSH host keys", "ssh-keygen -A")
@@ -771,6 +780,42 @@ class TestTheNodeItself:
     def test_parameters_that_are_no_json(self, worker: Node) -> None:
         (worker.bundle / "parameters.json").write_text("{'efa_interfaces': ")
         fails(worker, "check_efa", "parameters.json: json.decoder.JSONDecodeError", "it must be JSON")
+
+    @pytest.mark.parametrize("content", ["", "[]", "null", "{"])
+    def test_parameters_that_say_nothing_are_told_as_such(self, worker: Node, content: str) -> None:
+        """Not as a fault of the node's addresses, which nobody would find."""
+        (worker.bundle / "parameters.json").write_text(content)
+        fails(worker, "identify_node", "parameters.json: ", "compare it with what was uploaded")
+
+    def test_parameters_of_another_version(self, worker: Node) -> None:
+        """What is not known is passed over, and what is not there leaves its step without work."""
+        set_parameters(worker, version=9, unheard_of={"a": [1]}, required_mounts=None, gpus=None)
+        result = worker.run()
+        assert result.returncode == 0, result.stdout
+
+    def test_a_number_that_is_none(self, worker: Node) -> None:
+        set_parameters(worker, efa_interfaces={"ml.p5.48xlarge": "many"})
+        fails(worker, "check_efa", "efa_interfaces of ml.p5.48xlarge", "render the parameters again")
+
+    def test_a_description_of_the_cluster_that_is_cut_off(self, worker: Node) -> None:
+        path = "/opt/ml/config/resource_config.json"
+        worker.write(path, worker.read(path)[:300])
+        fails(worker, "identify_node", f"which node this is by {worker.path(path)}: json", "whole")
+
+    def test_a_description_of_a_large_cluster_with_a_group_that_has_no_instances(self, worker: Node) -> None:
+        path = "/opt/ml/config/resource_config.json"
+        config = json.loads(worker.read(path))
+        many = [
+            {"CustomerIpAddress": f"10.9.{number // 250}.{number % 250}", "InstanceId": f"i-{number}"}
+            for number in range(5000)
+        ]
+        config["InstanceGroups"][:0] = [
+            {"Name": "none", "InstanceType": "ml.m5.large", "Instances": None},
+            {"Name": "many", "InstanceType": "ml.m5.large", "Instances": many},
+        ]
+        worker.write(path, json.dumps(config))
+        succeeds(worker, "identify_node")
+        assert json.loads(worker.read("/opt/hyperpod/node.json"))["instance_id"] == "i-0workers2"
 
     def test_nothing_is_left_in_temporary_folders(self, worker: Node) -> None:
         assert worker.run().returncode == 0

@@ -33,11 +33,18 @@ publish_host_keys() {
   name=${name%%.*}
   keys=$(cat "$ROOT"/etc/ssh/ssh_host_*_key.pub 2>/dev/null) ||
     fail "this node has no SSH host keys" "make them with ssh-keygen -A, then run again"
-  key=$(awk -v names="$address,$name" '{ print names, $1, $2 }' <<<"$keys")
+  # Slurm's names are such. Whatever else it may be is no name of a file, and may be that of other nodes as well.
+  if [[ ! $name =~ ^[[:alnum:]][[:alnum:]_-]*$ || $name == localhost ]]; then
+    log "this node is called '$name': others find its host keys by its address only"
+    name=""
+  fi
+  key=$(awk -v names="$address${name:+,$name}" '{ print names, $1, $2 }' <<<"$keys")
   ensure_root_directory "$ROOT$shared"
   ensure_root_directory "$ROOT$shared/host-keys"
   ensure_file "$ROOT$shared/host-keys/$address" <<<"$key"
-  ensure_file "$ROOT$shared/host-keys/$name" <<<"$key"
+  if [[ -n $name ]]; then
+    ensure_file "$ROOT$shared/host-keys/$name" <<<"$key"
+  fi
 }
 
 # It must answer with success for hosts that it does not know, else ssh gives up.
