@@ -15,6 +15,8 @@ import stat
 from pathlib import Path
 from typing import Any, Protocol
 
+from hyperpod_lifecycle.training.store_locations import refuse_lost_slash
+
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,200}")
 _MOST_BYTES = 16 * 1024 * 1024
 # A link, a pipe that nobody reads, a folder.
@@ -50,9 +52,10 @@ def documents(location: str | os.PathLike[str]) -> Documents:
         location: A folder, or a URI that begins with ``s3://``.
 
     Raises:
-        ValueError: If it is another URI.
+        ValueError: If it is another URI, or lacks a slash.
     """
     text = os.fspath(location)
+    refuse_lost_slash(text)
     if text.startswith("s3://"):
         return S3Documents(text)
     if "://" in text:

@@ -244,6 +244,20 @@ def test_locations(tmp_path: Path) -> None:
         assert (type(store), store.location) == (kind, name)
 
 
+@pytest.mark.parametrize("location", [Path("s3://bucket/run42"), "s3:/bucket/run42", "gs:/bucket/run42"])
+def test_url_that_lost_a_slash(location: str | Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"got '(s3|gs):/bucket/run42'; pathlib\.Path takes a slash out of URLs"
+    ):
+        store_at(location)
+
+
+def test_directory_of_a_name_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert store_at("./s3:/run42").location == f"{tmp_path}/s3:/run42"
+    assert store_at("c:/run42").location == f"{tmp_path}/c:/run42"
+
+
 @pytest.mark.parametrize("location", ["s3://", "s3://bucket", "s3://bucket/", "s3:///run42"])
 def test_bucket_without_a_prefix(location: str) -> None:
     with pytest.raises(ValueError, match=r"a bucket and a prefix of their own, got s3://.*s3://bucket/run42"):

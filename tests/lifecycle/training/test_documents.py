@@ -73,6 +73,8 @@ def test_locations_are_told_apart(tmp_path: Path):
     assert documents("s3://bucket").location == "s3://bucket"
     with pytest.raises(ValueError, match="must be a folder or begin with s3://, got 'gs://b'"):
         documents("gs://b")
+    with pytest.raises(ValueError, match=r"got 's3:/bucket/a'; pathlib\.Path takes a slash out of URLs"):
+        documents(Path("s3://bucket/a"))
     with pytest.raises(ValueError, match="uri must be s3://bucket or s3://bucket/prefix, got 's3://'"):
         S3Documents("s3://")
 
