@@ -19,10 +19,10 @@ pytestmark = [needs_linux, needs_torchrun]
 
 SOAK = os.environ.get("HYPERPOD_SOAK") == "1"
 KILLS = int(os.environ.get("HYPERPOD_SOAK_KILLS", "200" if SOAK else "4"))
-SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "7"))
-# The start after the first kill imports PyTorch in each process, as the program torchrun does; in a soak,
+SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "8"))
+# The start after the second kill imports PyTorch in each process, as the program torchrun does; in a soak,
 # each 33rd does, in both ways to save.
-PLAIN_STARTS = range(2, KILLS + 2, 33)
+PLAIN_STARTS = range(3, KILLS + 2, 33)
 INTERVAL = 10
 MOST_STEPS_BETWEEN = 25
 # From the newest checkpoint on, a kill comes after 13 steps on average, or after the save that follows them.
@@ -71,6 +71,7 @@ def test_ranks_and_nodes_are_killed_in_all_ways(story: Story):
     if KILLS >= 100:
         ways = {(kill.of_node, kill.asynchronous, kill.saving) for kill in story.kills}
         assert len(ways) == 8, ways
+        assert any(kill.loading for kill in story.kills)
 
 
 def test_a_kill_costs_no_more_than_the_steps_since_the_last_save(story: Story):

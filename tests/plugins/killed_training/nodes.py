@@ -152,15 +152,16 @@ class Nodes:
                     os.kill(process, signal.SIGKILL)
             time.sleep(0.01)
 
-    def start_again(self, *, gone: int | None = None) -> None:
+    def start_again(self, *, gone: int | None = None, by_themselves: bool = True) -> None:
         """Wait until a node ends by itself, which it must do with a fault, end the others, and start all.
 
         Args:
             gone: Number of a node that was killed, which does not count as ended by itself. Default none.
+            by_themselves: Whether to wait for that. Default yes.
         """
         end = time.monotonic() + _MOST_SECONDS
         watched = [agent for number, agent in enumerate(self._running) if number != gone]
-        while not any(codes := [agent.poll() for agent in watched]):
+        while by_themselves and not any(codes := [agent.poll() for agent in watched]):
             assert codes != [0] * len(codes), f"ended well after a kill:\n{self.logs()}"
             assert time.monotonic() < end, f"no node notices the kill:\n{self.logs()}"
             time.sleep(0.01)

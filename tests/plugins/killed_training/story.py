@@ -5,13 +5,19 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hyperpod_lifecycle.training import read_records
 from killed_training.agents import Agents
 from killed_training.nodes import Nodes, Trace
+
+_LOADING = 0.15
+"""Share of kills that come before all ranks have loaded."""
+
+_MOST_SECONDS_OF_LOADING, _MOST_SECONDS_OF_STEPS, _MOST_SECONDS_OF_SAVE = 0.5, 0.05, 0.25
+"""Kills come at most so long after ranks, steps or a save began: longer than loads, steps and saves take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +26,7 @@ class Kill:
 
     Attributes:
         what: ``rank 3`` or ``node 1``.
+        loading: Whether the start was killed before all ranks had loaded.
         saving: Whether a save was under way: its folder of partial files was there.
         asynchronous: Whether saves were made in the background.
         plain: Whether the killed processes were started by the program ``torchrun``.
@@ -29,6 +36,7 @@ class Kill:
     """
 
     what: str
+    loading: bool
     saving: bool
     asynchronous: bool
     plain: bool
@@ -51,7 +59,8 @@ class Kill:
         """For people who wait."""
         way = "background" if self.asynchronous else "in place"
         return (
-            f"{self.what}, saves {way}{', during one' if self.saving else ''}"
+            f"{self.what}{', loading' if self.loading else ''}, saves {way}"
+            f"{', during one' if self.saving else ''}"
             f"{', plain torchrun' if self.plain else ''}: step {self.last_step}, resumed after "
             f"{self.resumed_step}, {self.seconds:.1f} s"
         )
@@ -88,6 +97,7 @@ class Story:
         lines = [
             f"seed {self.seed}: {len(self.kills)} kills in {self.seconds:.0f} s, "
             f"{sum(kill.of_node for kill in self.kills)} of them of nodes, "
+            f"{sum(kill.loading for kill in self.kills)} before all ranks had loaded, "
             f"{sum(kill.plain for kill in self.kills)} of processes of a plain torchrun; "
             f"{len(self.faults)} faults"
         ]
@@ -134,8 +144,8 @@ def tell(
     """Train with kills, and compare all that was done with an uninterrupted training.
 
     Saves are made in place and in the background, start by start. Every third kill is of a whole node, the
-    others of a rank. Half of the kills come after a number of steps, half when the next save has begun; each
-    a moment later.
+    others of a rank. Some come before all ranks have loaded. Of the others, half come after a number of
+    steps, half when the next save has begun; each a moment later.
 
     Args:
         folder: Of this training alone.
@@ -151,50 +161,67 @@ def tell(
     chance = random.Random(seed)
     told: list[Kill] = []
     began = time.monotonic()
+
+    def resumed(nodes: Nodes) -> int:
+        """Wait for it, and tell of the kills before."""
+        nodes.wait_for(lambda: _resumed(nodes.latest()), f"start {nodes.starts} has loaded")
+        step = _step_of(nodes.latest()[0].of("resumed")[0])
+        for kill, when in waiting:
+            told.append(replace(kill, resumed_step=step, seconds=time.monotonic() - when))
+            if on_kill is not None:
+                on_kill(told[-1])
+        waiting.clear()
+        return step
+
+    waiting: list[tuple[Kill, float]] = []
     with Nodes(
         folder, nodes=2, options=options, agents=agents, plain_starts=plain_starts, alternate=True
     ) as nodes:
-        nodes.wait_for(lambda: _resumed(nodes.latest()), "the first start")
         for number in range(kills):
             left = _partial(folder)
-            wanted = _step_of(nodes.latest()[0].of("resumed")[0]) + 1 + chance.randint(0, most_steps_between)
-            in_save = chance.random() < 0.5
-            nodes.wait_for(_Moment(nodes, wanted, in_save).came, f"step {wanted}")
-            time.sleep(chance.random() * 0.05)
+            loads = chance.random() < _LOADING
+            if loads:
+                nodes.wait_for(lambda: len(nodes.latest()) == nodes.ranks, "all ranks have begun")
+                time.sleep(chance.random() * _MOST_SECONDS_OF_LOADING)
+            else:
+                wanted = resumed(nodes) + 1 + chance.randint(0, most_steps_between)
+                in_save = chance.random() < 0.5
+                nodes.wait_for(_Moment(nodes, wanted, in_save).came, f"step {wanted}")
+                time.sleep(chance.random() * (_MOST_SECONDS_OF_SAVE if in_save else _MOST_SECONDS_OF_STEPS))
             gone = chance.randrange(2) if number % 3 == 2 else None
             rank = chance.randrange(nodes.ranks)
-            killed = time.monotonic()
+            when = time.monotonic()
             if gone is None:
                 nodes.kill_rank(rank)
             else:
                 nodes.kill_node(gone)
-            what = f"rank {rank}" if gone is None else f"node {gone}"
             saving = bool(_partial(folder) - left)
             asynchronous, plain, ended = nodes.asynchronous, nodes.plain, nodes.starts
-            nodes.start_again(gone=gone)
-            nodes.wait_for(lambda: _resumed(nodes.latest()), f"the start after kill {number}, of {what}")
-            told.append(
-                Kill(
-                    what=what,
-                    saving=saving,
-                    asynchronous=asynchronous,
-                    plain=plain,
-                    last_step=max(_last_done(trace) for trace in nodes.traces_of(ended)),
-                    resumed_step=_step_of(nodes.latest()[0].of("resumed")[0]),
-                    seconds=time.monotonic() - killed,
-                )
+            # Ranks that wait to meet those of a node that is gone do so for half an hour. Whoever runs nodes
+            # ends them; in training they notice.
+            nodes.start_again(gone=gone, by_themselves=not (loads and gone is not None))
+            traces = nodes.traces_of(ended)
+            kill = Kill(
+                what=f"rank {rank}" if gone is None else f"node {gone}",
+                loading=not _resumed(traces),
+                saving=saving,
+                asynchronous=asynchronous,
+                plain=plain,
+                last_step=max(map(_last_done, traces)),
+                resumed_step=-1,
+                seconds=0.0,
             )
-            if on_kill is not None:
-                on_kill(told[-1])
+            waiting.append((kill, when))
+        resumed(nodes)
         codes = tuple(nodes.wait())
-        traces = tuple(nodes.traces())
+        everything = tuple(nodes.traces())
     return Story(
         seed=seed,
         kills=tuple(told),
-        traces=traces,
+        traces=everything,
         records=tuple(read_records(folder / "recovery")),
         codes=codes,
-        faults=tuple(_faults(traces, before)),
+        faults=tuple(_faults(everything, before)),
         seconds=time.monotonic() - began,
     )
 

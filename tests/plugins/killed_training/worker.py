@@ -7,11 +7,13 @@ process has said all that it did.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import multiprocessing
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -88,6 +90,8 @@ def main() -> int:
     parser.add_argument("--asynchronous", action="store_true")
     parser.add_argument("--pause-seconds", type=float, default=0.002)
     options = parser.parse_args()
+    # For whoever asks why a rank does not end: kill -USR1 writes down where its threads are.
+    faulthandler.register(signal.SIGUSR1)
     rank = int(os.environ["RANK"])
     trace = Trace(options.folder / "trace" if options.trace is None else options.trace, rank)
     guard = CrashLoopGuard(
@@ -177,8 +181,14 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    forked = multiprocessing.parent_process() is not None
+    if forked:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            # What the torchrun that forked it does about a signal: a rank that is a program has none of it.
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     code = main()
-    if multiprocessing.parent_process() is None:
+    if not forked:
         leave(code)
-    # A torchrun that forked this rank waits for what it returns; multiprocessing leaves it in this way then.
+    # A torchrun waits for what a forked rank returns; multiprocessing leaves the process like leave() then.
     sys.exit(code)
