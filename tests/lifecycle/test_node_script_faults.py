@@ -766,6 +766,20 @@ class TestTheNodeItself:
         assert "FAILED in step 'identify_node': cannot write " in line
         assert "No space left on device; remedy: free space on the file system of" in line
 
+    def test_a_disk_that_became_read_only_is_told(self, worker: Node) -> None:
+        if not can_mount():
+            return  # whoever runs the tests may mount nothing here
+        state = worker.path("/opt/hyperpod")
+        mount = f'{shutil.which("mount")} -t tmpfs -o ro none "{state}" && exec "$@"'
+        command = [str(shutil.which("unshare")), "-rm", "sh", "-c", mount, "sh", *worker.command()]
+        result = subprocess.run(
+            command, env=worker.environment(), capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 70, result.stdout + result.stderr
+        assert f"cannot write {state}/.lock: Read-only file system; remedy: the file system of" in last_line(
+            result
+        )
+
     def test_a_log_that_takes_no_writes_does_not_hide_the_reason(self, worker: Node) -> None:
         log = worker.path("/var/log/provision/provisioning.log")
         log.unlink()

@@ -356,3 +356,54 @@ def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_
     assert [address for address, _ in trained] == [plain.address_of(nodes[0])] * 3, log
     assert [address for address, _ in evaluated] == [plain.address_of(nodes[3])], log
     assert {port for _, port in trained}.isdisjoint({port for _, port in evaluated})
+
+
+def test_steps_of_a_heterogeneous_job_meet_within_the_step(plain: LocalSlurm, tmp_path: Path) -> None:
+    """A step on the second component, then one on both: each finds its own nodes."""
+    show = "--command -- bash -c 'echo $SLURM_STEP_ID $PET_NNODES $PET_RDZV_ENDPOINT'"
+    file = tmp_path / "job.sbatch"
+    file.write_text(
+        f"#!/bin/bash\n#SBATCH --nodes=1 --exclusive --ntasks-per-node=1 --output={tmp_path}/log\n"
+        "#SBATCH hetjob\n#SBATCH --nodes=2 --exclusive --ntasks-per-node=1\n"
+        f"for components in 1 0,1; do srun --het-group=$components {ENTRY} {show}; done\n"
+    )
+    job = plain.submit(str(file))
+    assert plain.wait_for_state(job, "COMPLETED", "FAILED") == "COMPLETED"
+    log = (tmp_path / "log").read_text()
+    said = re.findall(r"^(\d) (\d) (\S+):\d+$", log, re.MULTILINE)
+    # Asked for the first component, Slurm shows all.
+    shown = plain.run("scontrol", "--oneliner", "show", "job", job).stdout
+    lists = re.findall(r"^JobId=.* NodeList=(\S+)", shown, re.MULTILINE)
+    first, second = (plain.address_of(plain.hostnames(nodes)[0]) for nodes in lists)
+    assert sorted(said) == [("0", "2", second)] * 2 + [("1", "3", first)] * 3, log
+
+
+def test_words_of_a_specification_are_no_commands_and_no_options(plain: LocalSlurm, tmp_path: Path) -> None:
+    hostile = [
+        f"$(touch {tmp_path}/ran)",
+        "`id`",
+        "new\nline\n#SBATCH --nodes=4",
+        'it\'s "quoted"; exit 3',
+        "a b",
+        "",
+        "--",
+        "*",
+        "\\",
+        "%j $HOME ~ é",
+    ]
+    show = tmp_path / "show it.py"
+    show.write_text(
+        "import json, os, sys\n"
+        "print('given ' + json.dumps([sys.argv[1:], [os.environ[f'WORD_{at}'] for at in range(10)]]))\n"
+    )
+    job = Job(
+        plain,
+        tmp_path,
+        "hostile",
+        command=[sys.executable, str(show), *hostile],
+        environment={f"WORD_{at}": word for at, word in enumerate(hostile)},
+    ).submit()
+    assert job.wait_for_end() == "COMPLETED", job.log
+    assert [json.loads(given) for given in job.said(r"^given (.*)$")] == [[hostile, hostile]] * 2
+    assert not (tmp_path / "ran").exists()
+    assert len(plain.nodes_of(job.id)) == 2

@@ -180,6 +180,55 @@ def test_the_first_job_of_an_array_takes_its_own_nodes(node: Node) -> None:
     assert got["PET_RDZV_ENDPOINT"].startswith("10.1.2.4:")
 
 
+HETEROGENEOUS = {"SLURM_HET_SIZE": "2", "SLURM_JOB_ID_HET_GROUP_0": "12", "SLURM_JOB_ID_HET_GROUP_1": "13"}
+
+
+@pytest.mark.parametrize(
+    ("components", "count", "first"),
+    [
+        ({"12": ("ip-10-1-2-3", 1)}, 1, "ip-10-1-2-3"),
+        ({"13": ("ip-10-1-2-[4-5]", 2)}, 2, "ip-10-1-2-4"),
+        ({"12": ("ip-10-1-2-3", 1), "13": ("ip-10-1-2-[4-5]", 2)}, 3, "ip-10-1-2-3"),
+    ],
+    ids=["first component", "second component", "both"],
+)
+def test_a_step_of_a_heterogeneous_job_has_nodes_of_its_components(
+    node: Node, components: dict[str, tuple[str, int]], count: int, first: str
+) -> None:
+    """In such a step, SLURM_JOB_ID is that of the first component, whichever the step is on."""
+    for job, (nodes, number) in components.items():
+        node.step(nodes, number, job=job)
+    node.answer("job", "12", JOB.format(job=12, array="", name="llama", list="ip-10-1-2-3", count=1))
+    node.addresses(ip_10_1_2_3="10.1.2.3", ip_10_1_2_4="10.1.2.4")
+    said = node.launched("--", "train.py", **HETEROGENEOUS, SLURM_STEP_NUM_NODES=str(count))
+    assert said["PET_NNODES"] == str(count)
+    assert said["SLURM_JOB_NODELIST"] == ",".join(nodes for nodes, _ in components.values())
+    assert said["PET_RDZV_ENDPOINT"].startswith(first.removeprefix("ip-").replace("-", ".") + ":")
+
+
+def test_the_list_of_all_components_is_not_called_stale(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    node.step("ip-10-1-2-[4-5]", 2, job="13")
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    whole = {"SLURM_STEP_NUM_NODES": "3", "SLURM_JOB_NODELIST": "ip-10-1-2-[3-5]"}
+    assert "the environment names" not in node.run("--", "train.py", environment=HETEROGENEOUS | whole).stderr
+
+
+def test_a_step_of_a_heterogeneous_job_never_starts_on_some_of_its_nodes(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    done = node.run("--", "train.py", environment={**HETEROGENEOUS, "SLURM_STEP_NUM_NODES": "3"})
+    assert done.returncode == 1
+    assert "FAILED: Slurm tells 1 of the 3 nodes of this step of a heterogeneous job" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_job_submitted_from_a_heterogeneous_one_is_not_taken_for_it(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    others = {**HETEROGENEOUS, "SLURM_JOB_ID_HET_GROUP_0": "7", "SLURM_STEP_NUM_NODES": "1"}
+    assert node.launched("--", "train.py", **others)["PET_NNODES"] == "1"
+
+
 def test_a_step_on_some_nodes_of_the_job_is_never_taken_for_one_on_all(node: Node) -> None:
     node.answer("job", "12", JOB.format(job=12, array="", name="x", list="ip-10-1-2-[3-6]", count=4))
     done = node.run("--", "train.py", environment={"SLURM_STEP_NUM_NODES": "2"})

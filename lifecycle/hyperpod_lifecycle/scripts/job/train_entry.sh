@@ -136,13 +136,44 @@ record() {
   done <<<"$2"
 }
 
+# find_nodes_of_components: a heterogeneous job is several jobs in Slurm, and a step of it has nodes of one or more.
+find_nodes_of_components() {
+  local attempt pause=$PAUSE group job answer count
+  for ((attempt = 1; ; attempt++)); do
+    node_list='' nodes=0
+    for ((group = 0; group < SLURM_HET_SIZE; group++)); do
+      job=SLURM_JOB_ID_HET_GROUP_$group
+      # Slurm refuses to show a step that has no node of this job; it answers nothing while the controller restarts.
+      answer=$(timeout "$QUESTION_SECONDS" scontrol --oneliner show step "${!job:-}.$SLURM_STEP_ID" 2>&1) || continue
+      count=$(field Nodes "$answer")
+      if [[ $count =~ ^[1-9][0-9]*$ ]]; then
+        node_list+=${node_list:+,}$(field NodeList "$answer")
+        nodes=$((nodes + count))
+      fi
+    done
+    if ((nodes == ${SLURM_STEP_NUM_NODES:-0})); then
+      return 0
+    elif ((attempt == ATTEMPTS)); then
+      fail "Slurm tells $nodes of the ${SLURM_STEP_NUM_NODES:-0} nodes of this step of a heterogeneous job" \
+        "see whether slurmctld runs on the controller node and is reachable"
+    fi
+    sleep "$((pause + RANDOM % (pause + 1)))"
+    pause=$((pause * 2))
+  done
+}
+
 find_nodes() {
   local answer count=${SLURM_STEP_NUM_NODES:-${SLURM_JOB_NUM_NODES:-1}}
   # Thousands of nodes would ask at the same moment.
   if ((count > 500)); then
     sleep "$((RANDOM % (count / 500 + 1)))"
   fi
-  if answer=$(asked --oneliner show step "$SLURM_JOB_ID.$SLURM_STEP_ID") && [[ -n $(field NodeList "$answer") ]]; then
+  heterogeneous=false
+  # The variables of a heterogeneous job are handed down to what is submitted from it.
+  if [[ -n ${SLURM_HET_SIZE:-} && ${SLURM_JOB_ID_HET_GROUP_0:-} == "$SLURM_JOB_ID" ]]; then
+    heterogeneous=true
+    find_nodes_of_components
+  elif answer=$(asked --oneliner show step "$SLURM_JOB_ID.$SLURM_STEP_ID") && [[ -n $(field NodeList "$answer") ]]; then
     node_list=$(field NodeList "$answer")
     nodes=$(field Nodes "$answer")
   elif answer=$(asked show job "$SLURM_JOB_ID"); then
@@ -168,7 +199,8 @@ find_nodes() {
 # What training code reads, or torchrun: for them too, the nodes are those of now.
 export_nodes() {
   local stale=''
-  if [[ ${SLURM_JOB_NODELIST:-$node_list} != "$node_list" ]]; then
+  # Slurm writes the nodes of several components as one list, and tells each component's own.
+  if [[ ${SLURM_JOB_NODELIST:-$node_list} != "$node_list" && $heterogeneous == false ]]; then
     stale="; the environment names ${SLURM_JOB_NODELIST:0:100}"
   fi
   export SLURM_JOB_NUM_NODES=$nodes SLURM_NNODES=$nodes SLURM_JOB_NODELIST=$node_list SLURM_NODELIST=$node_list
