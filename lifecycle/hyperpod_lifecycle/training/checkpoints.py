@@ -217,7 +217,7 @@ class Checkpoints:
             raise NothingVerifiesError(
                 f"none of the {len(steps)} checkpoints in {self._store.location} verifies (the newest is of "
                 f"step {steps[0]}); the events say why each was refused; mend key, run or storage, or begin "
-                "again on purpose with latest_complete(start_over=True)"
+                "again on purpose with start_over=True"
             )
         return None
 

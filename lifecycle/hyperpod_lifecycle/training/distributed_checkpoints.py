@@ -129,7 +129,8 @@ class DistributedCheckpoints:
             return self._load(found, state, loop)
         except CheckpointError:
             # Damaged since it was checked, or not checked before: this finds and refuses it.
-            again = self.checkpoints.latest_complete(check_files=True, start_over=start_over)
+            # Not start_over: part of the state may be loaded, and is none to begin with.
+            again = self.checkpoints.latest_complete(check_files=True)
             if again is not None and again.manifest == found.manifest:
                 raise
         return None if again is None else self._load(again, state, loop)

@@ -48,5 +48,5 @@ def refuse_lost_slash(location: str) -> None:
     if _LOST_SLASH.match(location):
         raise ValueError(
             f"location must be a directory or a URL such as s3://bucket/run42, got {location!r}; "
-            "pathlib.Path takes a slash out of URLs: pass them as text, and a directory of such a name as ./<name>"
+            "pathlib.Path takes a slash out of URLs: pass them as text, and such a directory as ./<name>"
         )

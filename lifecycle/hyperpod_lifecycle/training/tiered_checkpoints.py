@@ -114,6 +114,7 @@ class TieredCheckpoints:
         self._asynchronous = asynchronous
         self._on_event = log_event if on_event is None else on_event
         self._memory_url = memory_url
+        self._in_part = False
         self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
         if coordinator.rank == 0 and trusts_unsigned(key):
             self._tell("unsigned", UNSIGNED_WORDS)
@@ -146,7 +147,7 @@ class TieredCheckpoints:
         """Wait for the save that is in flight, and end the thread."""
         self._saves.close()
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
         """Load the newest checkpoint that verifies, from memory where that has it, else from S3.
 
         What does not verify is passed over, in favour of the other tier and then of older steps.
@@ -154,6 +155,8 @@ class TieredCheckpoints:
         Args:
             state: What to fill: tensors in place, other values by name.
             loop: What to fill, last of all.
+            start_over: Return None even where there are some, and none verifies; unless one was loaded in
+                part, which is nothing to begin with. Off by default.
 
         Returns:
             What was loaded; None if neither tier has any.
@@ -164,18 +167,17 @@ class TieredCheckpoints:
             SigningKeyError: If the key cannot be used, which says nothing about the checkpoints.
         """
         self.wait()
+        self._in_part = False
         steps: list[int] = on_rank_zero(self._coordinator, self._steps)
         for step in steps:
             loaded = self._load(step, state, loop)
             if loaded is not None:
                 return loaded
-        if steps:
+        if steps and (self._in_part or not start_over):
             raise NothingVerifiesError(
                 f"none of the checkpoints of {self._namespace} verifies (the newest is of step {steps[0]}); "
-                f"the "
-                "events say why; what was loaded in part must not be trained on: mend the key, or begin anew "
-                "under "
-                "another namespace"
+                "the events say why; what was loaded in part must not be trained on: mend the key, or begin "
+                "anew with start_over=True or under another namespace"
             )
         return None
 
@@ -250,6 +252,7 @@ class TieredCheckpoints:
             with load_failures(step):
                 dcp.load(whole, storage_reader=reader, process_group=self._group)
         except CheckpointError as error:
+            self._in_part = True
             self._refused(step, RefusedCheckpointError("unreadable", str(error)))
             return None
         for name, value in whole[_STATE].items():

@@ -34,8 +34,8 @@ class Saver(Protocol):
     def close(self) -> None:
         """Wait, and let go of what it holds."""
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
-        """Load the newest checkpoint; None if there is none."""
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
+        """Load the newest checkpoint; None if there is none, or none verifies and ``start_over`` is said."""
 
 
 class TrainingRun:
@@ -112,7 +112,9 @@ class TrainingRun:
         if self._guard is not None and error is None and self.interrupted:
             self._guard.interrupted()
 
-    def resume(self, saver: Saver | None, state: dict[str, Any]) -> Loaded | None:
+    def resume(
+        self, saver: Saver | None, state: dict[str, Any], *, start_over: bool = False
+    ) -> Loaded | None:
         """Load the newest checkpoint. Collective.
 
         If an earlier start saved a later step, by what the guard knows, the log and the records say so.
@@ -120,11 +122,16 @@ class TrainingRun:
         Args:
             saver: Loads it. None: training begins anew.
             state: What to fill; with ``get_state_dict``, hand it to ``set_state_dict`` afterwards.
+            start_over: Begin anew even where there are checkpoints and none verifies. Off by default: a wrong
+                key must not make a run begin again.
 
         Returns:
             What was loaded; None if training begins anew.
+
+        Raises:
+            NothingVerifiesError: If there are checkpoints and none verifies.
         """
-        loaded = None if saver is None else saver.load(state, self._loop)
+        loaded = None if saver is None else saver.load(state, self._loop, start_over=start_over)
         if self._clock is not None:
             self._clock.loaded(self._loop.next_step, "none" if loaded is None else loaded.tier)
         if saver is not None:

@@ -54,7 +54,8 @@ class Memory:
     def close(self) -> None:
         raise AssertionError("whoever made it closes it")
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
+        self.starts_over = start_over
         if not self.saved:
             return None
         step, shared, _ = self.saved[-1]
@@ -119,12 +120,20 @@ def test_it_saves_when_that_is_due_and_at_the_end(tmp_path: Path):
     assert job.run.exit_code == 0
 
 
+def test_to_begin_anew_on_purpose_reaches_the_saver(tmp_path: Path):
+    for start_over in (True, False):
+        saver = Memory()
+        Job(tmp_path, saver).run.resume(saver, {}, start_over=start_over)
+        assert saver.starts_over is start_over
+
+
 class WithRandom(Memory):
     def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
         super().save(step, state, loop, durable=durable)
         self.of_rank = loop.of_rank()
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
+        self.starts_over = start_over
         if not self.saved:
             return None
         step, shared, _ = self.saved[-1]

@@ -198,6 +198,7 @@ def a_seal_of_another_key_is_refused(folder: Path) -> None:
         failure = error
     assert "none of the checkpoints of" in str(failure)
     assert job.refused() == {(3, "signature")}
+    assert job.tiered.load({"weights": torch.zeros(64)}, LoopState(), start_over=True) is None
 
 
 def a_seal_of_another_step_is_refused(folder: Path) -> None:
