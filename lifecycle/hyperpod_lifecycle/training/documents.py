@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import stat
+import threading
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -161,6 +162,8 @@ class S3Documents:
         self._prefix = "" if not match[2] else f"{match[2].strip('/')}/"
         self._client = client
         self._appended: dict[str, bytes] = {}
+        # A save in the background tells of events while training tells of steps.
+        self._appending = threading.Lock()
 
     @property
     def location(self) -> str:
@@ -189,12 +192,13 @@ class S3Documents:
 
     def append(self, name: str, line: bytes) -> None:
         """Write the object again, with a line more."""
-        before = self._appended.get(name)
-        if before is None:
-            found = self.read(name)
-            before = b"" if found is None else found
-        self._appended[name] = before + line + b"\n"
-        self.write(name, self._appended[name])
+        with self._appending:
+            before = self._appended.get(name)
+            if before is None:
+                found = self.read(name)
+                before = b"" if found is None else found
+            self._appended[name] = before + line + b"\n"
+            self.write(name, self._appended[name])
 
     def _s3(self) -> Any:
         if self._client is None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -127,3 +128,38 @@ def test_what_no_job_writes_is_not_read_into_memory(place: Any, monkeypatch: pyt
     monkeypatch.setattr("hyperpod_lifecycle.training.documents._MOST_BYTES", 4)
     with pytest.raises(ValueError, match=r"a\.json has more than 4 bytes"):
         place().read("a.json")
+
+
+class Slow:
+    """A client of S3 whose first write arrives last, if another is made meanwhile."""
+
+    class exceptions:
+        NoSuchKey = KeyError
+
+    def __init__(self) -> None:
+        self.content = b""
+        self.another = threading.Event()
+        self.first = threading.Event()
+
+    def get_object(self, **where: str) -> Any:
+        raise KeyError(where["Key"])
+
+    def put_object(self, *, Body: bytes, **where: str) -> None:
+        if self.first.is_set():
+            self.content = Body
+            self.another.set()
+        else:
+            self.first.set()
+            self.another.wait(0.5)
+            self.content = Body
+
+
+def test_lines_of_two_threads_are_both_kept():
+    client = Slow()
+    here = S3Documents("s3://runs/llama", client=client)
+    other = threading.Thread(target=lambda: here.append("a.jsonl", b"1"))
+    other.start()
+    assert client.first.wait(10)
+    here.append("a.jsonl", b"2")
+    other.join()
+    assert client.content == b"1\n2\n"
