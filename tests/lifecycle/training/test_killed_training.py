@@ -72,6 +72,8 @@ def test_ranks_and_nodes_are_killed_in_all_ways(story: Story):
         ways = {(kill.of_node, kill.asynchronous, kill.saving) for kill in story.kills}
         assert len(ways) == 8, ways
         assert any(kill.loading for kill in story.kills)
+        # Kills of ranks always are: torchrun sees its own.
+        assert any(kill.of_node and kill.noticed_seconds is not None for kill in story.kills)
 
 
 def test_a_kill_costs_no_more_than_the_steps_since_the_last_save(story: Story):

@@ -152,21 +152,33 @@ class Nodes:
                     os.kill(process, signal.SIGKILL)
             time.sleep(0.01)
 
-    def start_again(self, *, gone: int | None = None, by_themselves: bool = True) -> None:
+    def start_again(self, *, gone: int | None = None, most_seconds: float | None = None) -> float | None:
         """Wait until a node ends by itself, which it must do with a fault, end the others, and start all.
 
         Args:
             gone: Number of a node that was killed, which does not count as ended by itself. Default none.
-            by_themselves: Whether to wait for that. Default yes.
+            most_seconds: Wait so long, then end all: as what runs nodes does when one is gone. By default a
+                node must end by itself.
+
+        Returns:
+            Seconds until a node ended by itself; None if none did.
         """
-        end = time.monotonic() + _MOST_SECONDS
+        began = time.monotonic()
         watched = [agent for number, agent in enumerate(self._running) if number != gone]
-        while by_themselves and not any(codes := [agent.poll() for agent in watched]):
+        noticed: float | None = None
+        while True:
+            codes = [agent.poll() for agent in watched]
             assert codes != [0] * len(codes), f"ended well after a kill:\n{self.logs()}"
-            assert time.monotonic() < end, f"no node notices the kill:\n{self.logs()}"
+            if any(codes):
+                noticed = time.monotonic() - began
+                break
+            if most_seconds is not None and time.monotonic() - began > most_seconds:
+                break
+            assert time.monotonic() - began < _MOST_SECONDS, f"no node notices the kill:\n{self.logs()}"
             time.sleep(0.01)
         self.end()
         self.start()
+        return noticed
 
     def __enter__(self) -> Self:
         self.start()

@@ -16,6 +16,10 @@ from killed_training.nodes import Nodes, Trace
 _LOADING = 0.15
 """Share of kills that come before all ranks have loaded."""
 
+# Ranks that wait to meet those of a node that is gone do so for half an hour. In training they notice, but
+# for moments of a broadcast in which gloo waits for a rank that is gone.
+_MOST_SECONDS_TO_NOTICE = 60.0
+
 _MOST_SECONDS_OF_LOADING, _MOST_SECONDS_OF_STEPS, _MOST_SECONDS_OF_SAVE = 0.5, 0.05, 0.25
 """Kills come at most so long after ranks, steps or a save began: longer than loads, steps and saves take."""
 
@@ -32,6 +36,8 @@ class Kill:
         plain: Whether the killed processes were started by the program ``torchrun``.
         last_step: Last step that any rank had done then.
         resumed_step: Step of the checkpoint at which training went on; -1 from the beginning.
+        noticed_seconds: From the kill until a node that was not killed had ended by itself; None if all were
+            ended before, as what runs nodes does when one is gone.
         seconds: From the kill until all ranks had loaded.
     """
 
@@ -42,6 +48,7 @@ class Kill:
     plain: bool
     last_step: int
     resumed_step: int
+    noticed_seconds: float | None
     seconds: float
 
     @property
@@ -63,6 +70,7 @@ class Kill:
             f"{', during one' if self.saving else ''}"
             f"{', plain torchrun' if self.plain else ''}: step {self.last_step}, resumed after "
             f"{self.resumed_step}, {self.seconds:.1f} s"
+            f"{'' if self.noticed_seconds is None else f', noticed after {self.noticed_seconds:.1f} s'}"
         )
 
 
@@ -120,12 +128,16 @@ class Story:
                     f"{way}: {len(stalls)} saves, stall {middle * 1000:.0f} ms (median), "
                     f"{stalls[-1] * 1000:.0f} ms (most)"
                 )
-        again = sorted(kill.seconds for kill in self.kills)
-        if again:
-            lines.append(
-                f"from the kill until all ranks had loaded: {again[len(again) // 2]:.1f} s (median), "
-                f"{again[-1]:.1f} s (most)"
-            )
+        for told, seconds in (
+            ("a node ended by itself", [kill.noticed_seconds for kill in self.kills]),
+            ("all ranks had loaded", [kill.seconds for kill in self.kills]),
+        ):
+            known = sorted(value for value in seconds if value is not None)
+            if known:
+                lines.append(
+                    f"from the kill until {told}: {known[len(known) // 2]:.1f} s (median), {known[-1]:.1f} s "
+                    f"(most), of {len(known)}"
+                )
         return "\n".join(lines)
 
 
@@ -197,9 +209,9 @@ def tell(
                 nodes.kill_node(gone)
             saving = bool(_partial(folder) - left)
             asynchronous, plain, ended = nodes.asynchronous, nodes.plain, nodes.starts
-            # Ranks that wait to meet those of a node that is gone do so for half an hour. Whoever runs nodes
-            # ends them; in training they notice.
-            nodes.start_again(gone=gone, by_themselves=not (loads and gone is not None))
+            noticed = nodes.start_again(
+                gone=gone, most_seconds=None if gone is None else 0.0 if loads else _MOST_SECONDS_TO_NOTICE
+            )
             traces = nodes.traces_of(ended)
             kill = Kill(
                 what=f"rank {rank}" if gone is None else f"node {gone}",
@@ -209,6 +221,7 @@ def tell(
                 plain=plain,
                 last_step=max(map(_last_done, traces)),
                 resumed_step=-1,
+                noticed_seconds=noticed,
                 seconds=0.0,
             )
             waiting.append((kill, when))
