@@ -71,7 +71,7 @@ class DistributedCheckpoints:
         self._rank = coordinator.rank
         self._world_size = coordinator.world_size
         self._group = getattr(coordinator, "group", None) if process_group is None else process_group
-        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
+        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved, warns=self._rank == 0)
 
     def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
         """Save a step.

@@ -115,7 +115,7 @@ class TieredCheckpoints:
         self._on_event = log_event if on_event is None else on_event
         self._memory_url = memory_url
         self._in_part = False
-        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
+        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved, warns=coordinator.rank == 0)
         if coordinator.rank == 0 and trusts_unsigned(key):
             self._tell("unsigned", UNSIGNED_WORDS)
 

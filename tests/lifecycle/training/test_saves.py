@@ -212,6 +212,23 @@ class TestOneInFlight:
             "time than there is between them: save less often",
         ]
 
+    def test_other_ranks_leave_the_warning_to_one(self, caplog: pytest.LogCaptureFixture):
+        for warns in (False, True):
+            now, reports = [0.0], []
+            saves = SavesInFlight(
+                asynchronous=False, on_saved=reports.append, warns=warns, clock=lambda now=now: now[0]
+            )
+
+            def begin(now: list[float] = now) -> Any:
+                now[0] += 5
+                return lambda: None
+
+            for step in range(2):
+                now[0] += 1
+                saves.run(step, begin, tiers=("disk",))
+            assert reports[1].interval_is_too_short
+            assert len(caplog.messages) == (1 if warns else 0)
+
     def test_a_wait_without_a_save_is_nothing(self):
         saves = SavesInFlight(asynchronous=True)
         saves.wait()
