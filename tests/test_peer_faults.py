@@ -282,6 +282,20 @@ REFUSED = [
         ("provisioning_parameters.json",),
     ),
     Refused(
+        "slurm.conf is never made: the provisioning file is malformed",
+        _scripts(
+            b'{"version": "1.0.0", "controller_group": "controller",}\n',
+            name="provisioning_parameters.json",
+            slurm_mode="lifecycle",
+        ),
+        ("provisioning_parameters.json (line 1): is no JSON",),
+    ),
+    Refused(
+        "slurmctld stops: a setting has the wrong separator",
+        _scripts(b"#!/bin/bash\ncat >> accounting.conf <<EOF\nAccountingStorageTRES: gres/gpu\nEOF\n"),
+        ("on_init_complete.sh (line 3)", "write AccountingStorageTRES=gres/gpu"),
+    ),
+    Refused(
         "the cluster hangs in Deleting: its way to the internet went first",
         _reviewed(_cluster_beside("NetworkAcceleratorInternetRoute")),
         ("ClusterDependencies", "NetworkAcceleratorInternetRoute"),

@@ -1,4 +1,4 @@
-"""Training jobs and what they need in Kubernetes, as cdk8s constructs.
+"""Training jobs and what they need in Kubernetes, as cdk8s constructs, and jobs as batch files for Slurm.
 
 Names are loaded when first used: importing the package does not start the process that cdk8s runs in.
 """
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hyperpod_charts.pytorch_job import PyTorchJob
     from hyperpod_charts.rendering import render
     from hyperpod_charts.service_account import ServiceAccount
+    from hyperpod_charts.slurm_batch import SlurmBatch, render_slurm_batch
     from hyperpod_charts.storage_class import StorageClass
     from hyperpod_charts.task_governance import queue_labels, team_namespace
     from hyperpod_charts.toleration import Toleration
@@ -48,6 +49,7 @@ _MODULES = {
     "PyTorchJob": "pytorch_job",
     "ServiceAccount": "service_account",
     "SharedMemoryVolume": "pod_volumes",
+    "SlurmBatch": "slurm_batch",
     "StorageClass": "storage_class",
     "Toleration": "toleration",
     "TrainingNetworkPolicy": "training_network_policy",
@@ -55,6 +57,7 @@ _MODULES = {
     "member_labels": "job_members",
     "queue_labels": "task_governance",
     "render": "rendering",
+    "render_slurm_batch": "slurm_batch",
     "team_namespace": "task_governance",
 }
 
@@ -76,6 +79,7 @@ __all__ = [
     "PyTorchJob",
     "ServiceAccount",
     "SharedMemoryVolume",
+    "SlurmBatch",
     "StorageClass",
     "Toleration",
     "TrainingNetworkPolicy",
@@ -83,6 +87,7 @@ __all__ = [
     "member_labels",
     "queue_labels",
     "render",
+    "render_slurm_batch",
     "team_namespace",
 ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from hyperpod_charts.slurm_batch import SlurmBatch
@@ -10,6 +12,7 @@ from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec
 from hyperpod_model.faults import Fault
 from hyperpod_model.job_spec import JobSpec
 
+_EXPANSION: Final = re.compile(r"(?<!\$)\$\([A-Za-z_][\w.-]*\)")
 _EKS_ONLY: Final[Mapping[str, str]] = {
     "elastic": "say nodes",
     "tiered_checkpointing": "keep checkpoints on a file system or in a bucket",
@@ -65,6 +68,19 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
                 "with --image-file",
             )
         )
+    faults += _expansions(job)
+    mounts = [PurePosixPath(claim.mount_path) for claim in job.persistent_volume_claims]
+    if batch.venv is not None and job.script is not None:
+        script = PurePosixPath(job.script)
+        if script.is_absolute() and not any(script.is_relative_to(mount) for mount in mounts):
+            faults.append(
+                Fault(
+                    ("script",),
+                    f"must be on shared storage where --venv is in place of the image, got '{script}'; put "
+                    "it below a mount_path of persistent_volume_claims",
+                    "warning",
+                )
+            )
     return [
         *faults,
         *(
@@ -72,6 +88,20 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
             for name, why in _LEFT_OUT.items()
             if name in job.model_fields_set and _says_something(getattr(job, name))
         ),
+    ]
+
+
+def _expansions(job: JobSpec) -> list[Fault]:
+    texts = {"command": job.command, "script_args": job.script_args, "environment": job.environment.values()}
+    return [
+        Fault(
+            (name,),
+            f"has {found[0]}, which only Kubernetes expands; write the value, or have a script read the "
+            "variable",
+        )
+        for name, values in texts.items()
+        for found in map(_EXPANSION.search, values)
+        if found is not None
     ]
 
 

@@ -189,6 +189,8 @@ class HyperPodStack(Stack):
             # The set-up of EFA for Lustre asks FSx for the file system, as the CSI driver does for claims.
             "fsx": file_system is not None and (file_system.efa_enabled or not self._on_slurm),
             "secretsmanager": self.spec.slurm.accounting_database is not None,
+            # Jobs ask KMS themselves; what S3 and EBS ask KMS goes other ways.
+            "kms": self.spec.checkpoint_signing_key is not None,
         }
         return [service for service, needed in wanted.items() if needed]
 

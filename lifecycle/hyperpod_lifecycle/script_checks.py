@@ -10,12 +10,17 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from hyperpod_lifecycle.content_hash import ScriptFile, has_executable_mode, read_folder
+from hyperpod_lifecycle.script_hazards import check_hazards
+from hyperpod_lifecycle.slurm_configuration.fragments import check_slurm_fragment
+from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import check_provisioning_parameters
 from hyperpod_model.catalog.names import LIFECYCLE_SCRIPT
+from hyperpod_model.catalog.slurm_parameters import INCLUDED_FILE
 from hyperpod_model.faults import Fault
 
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 """Configures Slurm from the scripts. Beside the service's own Slurm configuration an update rolls back."""
 
+_SLURM_CONF = "slurm.conf"
 _SHOWN_CHOICES = 5
 _SHELLS = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?(?:ba|da|k|z)?sh\b")
 _BASH = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?bash\b")
@@ -63,6 +68,14 @@ def check_folder(
                     "slurm_mode='lifecycle'",
                 )
             )
+        elif PurePosixPath(file.path).name == PROVISIONING_PARAMETERS:
+            found = check_provisioning_parameters(file.content)
+            faults += [fault._replace(path=(file.path, *fault.path[1:])) for fault in found]
+        elif _is_slurm_file(file):
+            text = file.content.decode(errors="replace")
+            faults += check_slurm_fragment(
+                text, path=file.path, whole=PurePosixPath(file.path).name == _SLURM_CONF
+            )
         if _is_script(file):
             faults += check_script(file, bundle=names)
             if bash is not None and _BASH.match(file.content):
@@ -86,6 +99,7 @@ def check_script(file: ScriptFile, *, bundle: frozenset[str] = frozenset()) -> l
         *_check_line_ends(file, "error"),
         *_check_continuations(file),
         *_check_calls(file, bundle),
+        *check_hazards(file.path, [*_lines_of_code(file)], text=file.content.decode(errors="replace")),
     ]
 
 
@@ -172,6 +186,10 @@ def _way_to_an_entry_point(entry_point: str, paths: Sequence[str]) -> str:
 
 def _is_script(file: ScriptFile) -> bool:
     return file.path.endswith((".sh", ".bash")) or _SHELLS.match(file.content) is not None
+
+
+def _is_slurm_file(file: ScriptFile) -> bool:
+    return PurePosixPath(file.path).name in (_SLURM_CONF, INCLUDED_FILE)
 
 
 def _check_first_line(file: ScriptFile) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ from aws_cdk import App, Environment, LegacyStackSynthesizer, Stack, assertions
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from policy_evaluator import evaluate, resolve, role_request
 from stacks import template_of
 
 from hyperpod_constructs.checkpoint_signing_key import FOREIGN_KEY_WARNING, CheckpointSigningKey
@@ -116,6 +117,40 @@ def test_only_administrators_and_the_root_user_change_the_key(stack: Stack) -> N
     assert json.dumps(root_user).count(":root") == 1
     assert "cfn-exec-role" in json.dumps(cloudformation)
     assert listed == f"arn:aws:iam::{ACCOUNT}:role/Deployer"
+
+
+@pytest.mark.parametrize(
+    ("action", "who", "denied"),
+    [
+        ("kms:GenerateMac", "role/Signer", False),
+        ("kms:VerifyMac", "role/Signer", False),
+        ("kms:GenerateMac", "role/Reader", True),
+        ("kms:VerifyMac", "role/Reader", False),
+        ("kms:GenerateMac", "role/Admin", True),
+        ("kms:GenerateMac", "role/Deployer", True),
+        ("kms:GenerateMac", "root", True),
+        ("kms:PutKeyPolicy", "role/Admin", True),
+        ("kms:ScheduleKeyDeletion", "role/Signer", True),
+        ("kms:DisableKey", "role/Reader", True),
+        ("kms:PutKeyPolicy", "role/Deployer", False),
+        ("kms:PutKeyPolicy", "root", False),
+        ("kms:DescribeKey", "role/Admin", False),
+    ],
+)
+def test_denials(stack: Stack, action: str, who: str, denied: bool) -> None:
+    """What the policy does not deny it leaves to IAM."""
+    listed = {
+        name: iam.Role.from_role_arn(stack, name, f"arn:aws:iam::{ACCOUNT}:role/{name}")
+        for name in ("Signer", "Reader", "Deployer")
+    }
+    signing = CheckpointSigningKey(stack, "Signing", administrators=[listed["Deployer"]])
+    signing.let_existing_roles_sign([listed["Signer"]])
+    signing.let_existing_roles_verify([listed["Reader"]])
+    template = template_of(stack)
+    policy = resolve(key_of(template)["Properties"]["KeyPolicy"], template)
+    denials = {"Statement": [one for one in policy["Statement"] if one["Effect"] == "Deny"]}
+    request = role_request(action, "*", f"arn:aws:iam::{ACCOUNT}:{who}")
+    assert evaluate(denials, request) == ("deny" if denied else "silent")
 
 
 def test_synthesizer_without_a_role_needs_administrators() -> None:
@@ -226,6 +261,16 @@ def test_stack_on_slurm_with_existing_roles() -> None:
     found = statements(template)
     assert found["ExistingSigners"]["Principal"] == {"AWS": SIGNER}
     assert found["DenySigningExceptSigners"]["Condition"]["ArnNotEquals"]["aws:PrincipalArn"] == [SIGNER]
+
+
+@pytest.mark.parametrize(("key", "reached"), [(None, False), ({}, True)])
+def test_isolated_nodes_reach_kms_where_they_sign(key: dict[str, Any] | None, reached: bool) -> None:
+    network = {"availability_zone_id": "usw2-az2", "isolated": True}
+    template = synthesized("llm-train.yaml", network=network, checkpoint_signing_key=key)
+    endpoints = json.dumps(
+        [one for one in template["Resources"].values() if one["Type"] == "AWS::EC2::VPCEndpoint"]
+    )
+    assert (".kms" in endpoints) == reached
 
 
 def test_stack_on_eks() -> None:

@@ -472,7 +472,7 @@ def test_scripts_that_call_apt_behind_a_closed_port_are_warned_of(
         changed(network={**network, "http_egress": http_egress}, lifecycle_scripts={"folder": str(tmp_path)})
     )
     found = Annotations.from_stack(stack).find_warning(
-        "*", Match.string_like_regexp(r"on_init_complete\.sh \(line 2\): runs apt-get")
+        "*", Match.string_like_regexp(r"on_init_complete\.sh \(line 2\): runs apt-get, and the nodes'")
     )
     assert len(found) == warnings
 

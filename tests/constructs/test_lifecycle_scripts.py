@@ -333,7 +333,7 @@ class TestChecks:
             LifecycleScripts(Stack(App(), "Training"), "Scripts", slurm_mode="lifecycle")
 
     def test_lifecycle_mode_takes_provisioning_parameters(self, folder: Path) -> None:
-        (folder / "provisioning_parameters.json").write_text("{}\n")
+        (folder / "provisioning_parameters.json").write_text(CLASSIC.provisioning_parameters())
         shutil.copy(folder / "on_init_complete.sh", folder / "on_create.sh")
         scripts = LifecycleScripts(Stack(App(), "Training"), "Scripts", folder=folder, slurm_mode="lifecycle")
         assert scripts.entry_point == "on_create.sh"

@@ -10,6 +10,10 @@ from hyperpod_lifecycle import script_checks
 from hyperpod_lifecycle.content_hash import ScriptFile
 from hyperpod_lifecycle.script_checks import check_folder, check_script, find_package_installation
 from hyperpod_lifecycle.scripts_folder import scripts_folder
+from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import (
+    WorkerGroup,
+    render_provisioning_parameters,
+)
 
 BASH = shutil.which("bash")
 ENTRY = b"#!/bin/bash\nset -euo pipefail\necho hello\n"
@@ -28,8 +32,16 @@ def write(folder: Path, name: str, content: bytes, mode: int = 0o644) -> None:
     path.chmod(mode)
 
 
-def check(folder: Path, entry_point: str = "on_init_complete.sh", *, bash: str | None = None) -> list[str]:
-    found = check_folder(folder, entry_point=entry_point, service_configures_slurm=True, bash=bash)
+def check(
+    folder: Path,
+    entry_point: str = "on_init_complete.sh",
+    *,
+    bash: str | None = None,
+    service_configures_slurm: bool = True,
+) -> list[str]:
+    found = check_folder(
+        folder, entry_point=entry_point, service_configures_slurm=service_configures_slurm, bash=bash
+    )
     return [f"{fault.severity} {fault}" for fault in found]
 
 
@@ -252,11 +264,27 @@ class TestSlurm:
         )
 
     def test_parameters_where_scripts_configure(self, folder: Path) -> None:
-        write(folder, "provisioning_parameters.json", b"{}\n")
-        found = check_folder(
-            folder, entry_point="on_init_complete.sh", service_configures_slurm=False, bash=None
+        groups = [WorkerGroup("workers", "gpu")]
+        text = render_provisioning_parameters(controller_group="controller", worker_groups=groups)
+        write(folder, "provisioning_parameters.json", text.encode())
+        assert check(folder, service_configures_slurm=False) == []
+
+    def test_parameters_that_hyperpod_cannot_read(self, folder: Path) -> None:
+        write(folder, "config/provisioning_parameters.json", b'{"version": "2"}\n')
+        found = check(folder, service_configures_slurm=False)
+        assert (
+            "error config/provisioning_parameters.json.version: must be '1.0.0', got '2'; correct it" in found
         )
-        assert found == []
+
+    @pytest.mark.parametrize("name", ["accounting.conf", "slurm.conf"])
+    def test_settings_that_slurm_stops_at(self, folder: Path, name: str) -> None:
+        write(folder, name, b"KillWait=60\nAccountingStorageTRES: gres/gpu\n")
+        (fault,) = check(folder, service_configures_slurm=False)
+        assert fault.startswith(f"error {name} (line 2): separates name and value with ':'")
+
+    def test_a_file_of_another_program_is_let_be(self, folder: Path) -> None:
+        write(folder, "etc/enroot.conf", b"ENROOT_CACHE_PATH: /x\n")
+        assert check(folder, service_configures_slurm=False) == []
 
 
 def test_symbolic_links_are_refused(folder: Path) -> None:

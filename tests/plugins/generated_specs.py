@@ -282,7 +282,13 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             effect=_choice("NoSchedule", "PreferNoSchedule", "NoExecute"),
         ),
         LifecycleScriptsSpec: of(
-            LifecycleScriptsSpec, folder=st.just(SCRIPTS_FOLDER), entry_point=script, source_s3_uri=s3_uri
+            LifecycleScriptsSpec,
+            folder=st.just(SCRIPTS_FOLDER),
+            entry_point=script,
+            source_s3_uri=s3_uri,
+            users_file=_choice("/fsx/users.csv", "/home/users.csv"),
+            shared_folder=st.just("/fsx/hyperpod"),
+            log_files=_choice({}, {"slurmd": "/var/log/slurm/slurmd.log"}),
         ),
         LustreMountSpec: of(
             LustreMountSpec,
@@ -365,6 +371,8 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             mode=_choice("api", "lifecycle"),
             strategy=_choice("Overwrite", "Managed", "Merge"),
             accounting_database=part(AccountingDatabaseSpec),
+            accounting=st.booleans(),
+            settings=_choice({}, {"KillWait": "60"}, {"SchedulerParameters": "bf_continue,defer"}),
         ),
         TieredCheckpointingSpec: of(
             TieredCheckpointingSpec,
@@ -421,6 +429,7 @@ _EKS_ONLY = (
     "capacity_type",
     "instance_types",
 )
+_BY_SCRIPTS = ("accounting", "settings")
 _EKS_ONLY_OF_CLUSTERS = (
     "eks",
     "restricted_instance_groups",
@@ -467,8 +476,15 @@ def documents(draw: DrawFn) -> Document:
         if happens(draw, 80):
             said["training_pods"] = _training_pods(draw, site)
     else:
-        said["instance_groups"] = _slurm_groups(draw, site, lifecycle=lifecycle)
-        if lifecycle:
+        scripted = lifecycle and happens(draw, 50)
+        said["instance_groups"] = _slurm_groups(draw, site, lifecycle=lifecycle, scripted=scripted)
+        if scripted:
+            never = ("strategy", "accounting_database")
+            said["slurm"] = draw(record(site, SlurmSpec, chance=50, said={"mode": "lifecycle"}, never=never))
+            said["node_provisioning_mode"] = None
+            never = ("folder", "entry_point", "source_s3_uri")
+            said["lifecycle_scripts"] = draw(record(site, LifecycleScriptsSpec, chance=50, never=never))
+        elif lifecycle:
             said["slurm"] = {"mode": "lifecycle"}
             said["node_provisioning_mode"] = None
             said["lifecycle_scripts"] = draw(
@@ -476,7 +492,7 @@ def documents(draw: DrawFn) -> Document:
             )
         else:
             said["slurm"] = draw(
-                record(site, SlurmSpec, chance=30, said={"mode": "api"}, never=("strategy",))
+                record(site, SlurmSpec, chance=30, said={"mode": "api"}, never=("strategy", *_BY_SCRIPTS))
             )
     if not happens(draw, 20):
         own = {"folder": SCRIPTS_FOLDER, "entry_point": "main.sh"}
@@ -579,7 +595,7 @@ def _file_system(draw: DrawFn, site: Site) -> Document:
     return made
 
 
-def _slurm_groups(draw: DrawFn, site: Site, *, lifecycle: bool) -> list[Document]:
+def _slurm_groups(draw: DrawFn, site: Site, *, lifecycle: bool, scripted: bool) -> list[Document]:
     groups = []
     kinds = ["Controller", *(["Login"] if happens(draw, 40) else []), *["Compute"] * draw(st.integers(1, 2))]
     for index, kind in enumerate(kinds):
@@ -596,7 +612,9 @@ def _slurm_groups(draw: DrawFn, site: Site, *, lifecycle: bool) -> list[Document
                 "open_zfs_mounts",
                 "mounts_file_system",
             )
-        else:
+        if scripted:
+            never += ("runs_lifecycle_scripts",)
+        if scripted or not lifecycle:
             said["node_type"] = kind
             if kind == "Compute":
                 said["partition_names"] = ["train"]

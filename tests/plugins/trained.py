@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from killed_training.nodes import LIBRARY
 from operator_double import Machine, Pod
 from training_environment import PROGRAMS, TINY_TRAINING
 
@@ -38,8 +40,14 @@ def machine(
         image={"/workspace": image},
         claims=claims,
         work=work,
-        environment={} if environment is None else environment,
+        environment=_with_library({} if environment is None else environment),
     )
+
+
+def _with_library(environment: dict[str, str]) -> dict[str, str]:
+    """Where the image has this project's wheel, the tests have its source."""
+    folders = [environment.get("PYTHONPATH"), LIBRARY]
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, folders))}
 
 
 def image_with(work: Path, script: str | None) -> Path:

@@ -206,6 +206,52 @@ def test_installed_scripts_keep_bytes_and_run_bit(installed: Installed) -> None:
 
 
 @pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of an environment with the wheel and nothing else, as training images install it."""
+    folder = tmp_path_factory.mktemp("training_image")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
+    subprocess.run([*install, "--disable-pip-version-check", str(wheel)], check=True)
+    return python
+
+
+IMPORT_TRAINING = """
+import sys
+import hyperpod_lifecycle.training as training
+early = [name for name in sys.modules if name.startswith("hyperpod_lifecycle.training.")]
+for name in training.__all__:
+    getattr(training, name)
+own = {"hyperpod_lifecycle", "hyperpod_model", "__main__"}
+print(early, sorted({name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - own))
+"""
+
+
+def test_training_code_imports_the_standard_library_alone(bare: Path, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [bare, "-c", IMPORT_TRAINING], cwd=tmp_path, env=plain_environment(), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    early, others = run.stdout.split("] [")
+    assert early == "["
+    assert {name for name in others.strip("[]\n").split(", ") if "virtualenv" not in name} <= {
+        "",
+        "'sitecustomize'",
+    }
+
+
+def test_training_code_saves_and_resumes_with_the_wheel_alone(bare: Path, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [bare, ROOT / "docs" / "snippets" / "resume.py"],
+        cwd=tmp_path,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stdout) == (0, "7 steps were lost\n"), run.stderr
+
+
+@pytest.fixture(scope="module")
 def example_template(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The example of another team, synthesized from the wheel in a folder of its own."""
     folder = tmp_path_factory.mktemp("other_team") / "app"

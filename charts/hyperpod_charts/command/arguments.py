@@ -14,10 +14,11 @@ VALIDATE_FORMATS: Final = ("text", "json", "sarif", "markdown")
 FORMATS: Final = ("text", "json")
 
 _DESCRIPTION: Final = (
-    "Training jobs on SageMaker HyperPod clusters with EKS: rendered as Kubernetes manifests, checked before "
-    "they queue, explained, and their logs read. Nothing is sent anywhere."
+    "Training jobs on SageMaker HyperPod: rendered as Kubernetes manifests or as batch files for Slurm, "
+    "checked before they queue, explained, and their logs read. Nothing is sent anywhere, except by --submit "
+    "to sbatch."
 )
-_OF_SLURM: Final = ("--submit", "--partition", "--gres", "--venv", "--image-file", "--log-folder")
+OF_SLURM: Final = ("--submit", "--partition", "--gres", "--venv", "--image-file", "--log-folder")
 _EXIT_CODES: Final = "exit codes: 0 well, 1 {fails}, 2 unusable input or a wrong option"
 
 
@@ -44,7 +45,7 @@ def _refuse_mixed(options: argparse.Namespace) -> None:
         if options.no_network_policy:
             raise UsageError("--no-network-policy is for manifests; leave it out with --slurm")
         return
-    given = [name for name in _OF_SLURM if getattr(options, name.lstrip("-").replace("-", "_"))]
+    given = [name for name in OF_SLURM if getattr(options, name.lstrip("-").replace("-", "_"))]
     if given:
         raise UsageError(f"{', '.join(given)} goes with --slurm only; add it")
 

@@ -1,121 +1,78 @@
 """Pre-training with DDP that goes on where it was: a small model on made-up data, and the parts that matter.
 
-It resumes from the newest checkpoint that is complete, saves so that a checkpoint is complete or not there at
-all, and on SIGTERM saves within the grace period. Every rank reads the checkpoint: all nodes share the
-folder.
+It resumes from the newest checkpoint that is complete and verifies, sees no sample twice and leaves none out,
+saves on SIGTERM within the grace period, and stops for good when it fails again and again before it gets
+anywhere. Every rank reads its part of the checkpoint: all nodes share the folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import os
-import re
-import signal
-import sys
 import time
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset
 
-COMPLETE = re.compile(r"step-(\d{9})\.pt")
-INTERRUPTED = 128 + signal.SIGTERM
-"""Exit code after SIGTERM. Not 0: a pod that nobody ended would count as done, and its job as finished."""
-
-stopping = False
-
-
-def on_sigterm(number: int, frame: FrameType | None) -> None:
-    """Remember that the pod is to end. Saving here could interrupt a collective half-way."""
-    del number, frame
-    global stopping
-    stopping = True
-
-
-def checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    """Return steps and files of complete checkpoints, the newest first."""
-    if not folder.is_dir():
-        return []
-    found = ((COMPLETE.fullmatch(path.name), path) for path in folder.iterdir())
-    return sorted(((int(match[1]), path) for match, path in found if match), reverse=True)
+from hyperpod_lifecycle.training import (
+    Checkpoints,
+    CrashLoopGuard,
+    DistributedCheckpoints,
+    FiniteChecks,
+    LocalKey,
+    LoopState,
+    ResumableBatches,
+    RunRecords,
+    SampleOrder,
+    SaveSchedule,
+    StopSignal,
+    TorchCoordinator,
+    TrainingRun,
+    leave,
+)
 
 
-def save(folder: Path, step: int, state: dict[str, Any], *, keep: int) -> None:
-    """Write a checkpoint under another name, and give it its own only when all of it is on disk."""
-    folder.mkdir(parents=True, exist_ok=True)
-    final = folder / f"step-{step:09d}.pt"
-    partial = folder / f".{final.name}.{os.getpid()}.partial"
-    with partial.open("wb") as stream:
-        torch.save(state, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.replace(final)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    print(f"saved step {step}", flush=True)
-    for _, old in checkpoints(folder)[keep:]:
-        old.unlink(missing_ok=True)
-    for left in folder.glob(".step-*.partial"):
-        left.unlink(missing_ok=True)
+class MadeUp(Dataset):  # type: ignore[misc]
+    """Samples that follow from their number."""
+
+    def __init__(self, samples: int, width: int) -> None:
+        self._samples = samples
+        self._width = width
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self._samples
+
+    def __getitem__(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Make a sample, always the same."""
+        inputs = torch.randn(self._width, generator=torch.Generator().manual_seed(number))
+        return inputs, inputs.sum().tanh().reshape(1)
 
 
-def newest(folder: Path, device: torch.device) -> tuple[int, dict[str, Any]] | None:
-    """Load the newest checkpoint that can be read; one that cannot is passed over, and said."""
-    for step, path in checkpoints(folder):
-        try:
-            # Without weights_only, a checkpoint is a program that whoever wrote it runs here.
-            state: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
-        except Exception as error:
-            print(f"passed over {path}: {error}", file=sys.stderr, flush=True)
-            continue
-        return step, state
-    return None
+def signing_key(options: argparse.Namespace) -> LocalKey:
+    """Return the key that says who wrote a checkpoint: without it, whoever writes the folder runs code here.
+
+    Rank 0 makes one that only this user can read, if there is none. A secret that is mounted into the pod is
+    better, and so is KmsKey, which lets others read without letting them write.
+    """
+    folder = options.checkpoint_dir
+    path = folder.parent / f"{folder.name}.key" if options.signing_key is None else options.signing_key
+    if options.signing_key is None and int(os.environ["RANK"]) == 0 and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return LocalKey.generate(path)
+    return LocalKey.from_file(path)
 
 
-def agreed(value: int, device: torch.device, operation: dist.ReduceOp.RedOpType) -> int:
-    """Have all ranks take the same number: the least or the largest of theirs."""
-    tensor = torch.tensor(value, device=device)
-    dist.all_reduce(tensor, operation)
-    return int(tensor)
-
-
-def batch_of(
-    step: int, rank: int, options: argparse.Namespace, device: torch.device
-) -> tuple[torch.Tensor, ...]:
-    """Make the data of a step and rank, always the same: a resumed run sees what it would have seen."""
-    generator = torch.Generator().manual_seed(options.seed * 1_000_003 + step * 4_099 + rank)
-    inputs = torch.randn(options.batch, options.width, generator=generator)
-    return inputs.to(device), inputs.sum(dim=1, keepdim=True).tanh().to(device)
-
-
-def resumed(
-    folder: Path | None, model: nn.Module, optimizer: torch.optim.Optimizer, device: torch.device
-) -> int:
-    """Load the newest checkpoint that every rank can read, and return the step after it; 0 without any."""
-    found = None if folder is None else newest(folder, device)
-    own = -1 if found is None else found[0]
-    step = agreed(own, device, dist.ReduceOp.MIN)
-    if agreed(own, device, dist.ReduceOp.MAX) != step:
-        raise SystemExit(
-            f"ranks must read the same checkpoint, and this one reads step {own}; share the folder"
-        )
-    if found is None:
-        return 0
-    model.load_state_dict(found[1]["model"])
-    optimizer.load_state_dict(found[1]["optimizer"])
-    return step + 1
-
-
-def train(options: argparse.Namespace) -> int:
+def train(options: argparse.Namespace, guard: CrashLoopGuard | None, recovery: Path | None) -> int:
     """Train, and return the exit code."""
-    rank, device = dist.get_rank(), torch.device("cpu")
+    rank, ranks, device = dist.get_rank(), dist.get_world_size(), torch.device("cpu")
     if torch.cuda.is_available():
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
@@ -124,33 +81,69 @@ def train(options: argparse.Namespace) -> int:
         device
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate)
-    folder = None if options.checkpoint_dir is None else Path(options.checkpoint_dir)
-    begin = resumed(folder, model, optimizer, device)
-    parallel = DistributedDataParallel(model, device_ids=[device.index] if device.type == "cuda" else None)
-    if rank == 0:
-        print(f"begins at step {begin} of {options.steps}, {dist.get_world_size()} ranks", flush=True)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=options.steps)
+    batches = ResumableBatches(
+        SampleOrder(options.samples, seed=options.seed), samples_a_rank=options.batch, rank=rank, ranks=ranks
+    )
+    loop = LoopState(parts={"batches": batches, "scheduler": scheduler})
 
-    for step in range(begin, options.steps):
-        inputs, wanted = batch_of(step, rank, options, device)
-        loss = nn.functional.mse_loss(parallel(inputs), wanted)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-        if options.pause_seconds:
-            time.sleep(options.pause_seconds)
-        # One pod may be told to end before another: all stop after the same step.
-        ends = agreed(int(stopping), device, dist.ReduceOp.MAX) == 1
+    def state() -> dict[str, Any]:
+        weights, moments = get_state_dict(model, optimizer)
+        return {"model": weights, "optimizer": moments}
+
+    with (
+        StopSignal() as stop,
+        TrainingRun(
+            steps=options.steps,
+            schedule=SaveSchedule(every_steps=options.save_every),
+            coordinator=TorchCoordinator(),
+            stop=stop,
+            loop=loop,
+            batches=batches,
+            guard=guard,
+            records=None if recovery is None or rank != 0 else RunRecords(recovery),
+            on_step_saved=lambda step: print(f"saved step {step}", flush=True),
+        ) as run,
+    ):
+        saver = None
+        if options.checkpoint_dir is not None:
+            checkpoints = Checkpoints(
+                options.checkpoint_dir,
+                key=signing_key(options),
+                keep=options.keep,
+                coordinator=TorchCoordinator(),
+                on_event=run.on_event,
+            )
+            saver = DistributedCheckpoints(
+                checkpoints, asynchronous=options.save_in_background, on_saved=run.on_saved
+            )
+        found = state()
+        if run.resume(saver, found) is not None:
+            set_state_dict(
+                model, optimizer, model_state_dict=found["model"], optim_state_dict=found["optimizer"]
+            )
+        parallel = DistributedDataParallel(
+            model, device_ids=[device.index] if device.type == "cuda" else None
+        )
+        data = iter(DataLoader(MadeUp(options.samples, options.width), batch_sampler=batches))
+        finite = FiniteChecks(on_finding=run.on_not_finite)
         if rank == 0:
-            print(f"step {step} loss {loss.item():.6f}", flush=True)
-            last = step + 1 == options.steps
-            if folder is not None and (ends or last or (step + 1) % options.save_every == 0):
-                state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-                save(folder, step, state, keep=options.keep)
-        if ends:
-            dist.barrier()  # no process ends, and takes its pod with it, while rank 0 still saves
-            return INTERRUPTED
-    dist.barrier()
-    return 0
+            print(f"begins at step {loop.next_step} of {options.steps}, {ranks} ranks", flush=True)
+        for step in run.steps_left(saver, state):
+            inputs, wanted = (part.to(device) for part in next(data))
+            loss = nn.functional.mse_loss(parallel(inputs), wanted)
+            finite.check_loss(step, loss.item())
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+            scheduler.step()
+            if options.pause_seconds:
+                time.sleep(options.pause_seconds)
+            if rank == 0:
+                print(f"step {step} loss {loss.item():.6f}", flush=True)
+        if saver is not None:
+            saver.close()
+    return run.exit_code
 
 
 def main() -> int:
@@ -158,36 +151,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Pre-train a small model with DDP, and resume it.")
     parser.add_argument(
         "--checkpoint-dir",
+        type=lambda text: Path(text).absolute(),
         default=os.environ.get("CHECKPOINT_PATH"),
         help="default: CHECKPOINT_PATH; none: no checkpoints",
     )
+    parser.add_argument(
+        "--signing-key",
+        type=Path,
+        help="file with the key of the checkpoints; default: one beside the folder, made when it is missing",
+    )
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--save-every", type=int, default=100, help="steps between checkpoints")
+    parser.add_argument("--save-in-background", action="store_true", help="train on while one is written")
     parser.add_argument("--keep", type=int, default=3, help="checkpoints to keep")
+    parser.add_argument("--samples", type=int, default=1_000_000, help="samples in the data set")
     parser.add_argument("--batch", type=int, default=32, help="samples a rank")
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pause-seconds", type=float, default=0.0, help="after each step, to watch it")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, on_sigterm)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    guard = recovery = None
+    if options.checkpoint_dir is not None:
+        recovery = options.checkpoint_dir.parent / "recovery" / options.checkpoint_dir.name
+        guard = CrashLoopGuard(recovery)
+        # The other ranks wait for this one below, before they hold a GPU.
+        if int(os.environ["RANK"]) == 0:
+            signing_key(options)
+            guard.start()
     dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
     try:
-        return train(options)
+        return train(options, guard, recovery)
     finally:
         dist.destroy_process_group()
-
-
-def leave(code: int) -> NoReturn:
-    """End the process without taking Python down first.
-
-    Threads of gloo that DistributedDataParallel uses outlive destroy_process_group. One that lets go of a
-    tensor while Python goes down aborts the process, with all its work done (pytorch/pytorch#179291), and
-    torchrun waits five minutes for it on every other node.
-    """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hyperpod_lifecycle.training.distributed_checkpoints import DistributedCheckpoints, Loaded
     from hyperpod_lifecycle.training.finite_checks import FiniteChecks, NotFiniteError
     from hyperpod_lifecycle.training.loop_state import LoopState
+    from hyperpod_lifecycle.training.process_end import leave
     from hyperpod_lifecycle.training.recovery_records import RecoveryClock, RunRecords, read_records
     from hyperpod_lifecycle.training.sample_order import ResumableBatches, SampleOrder
     from hyperpod_lifecycle.training.save_schedule import SaveSchedule
@@ -63,6 +64,7 @@ _MODULES = {
     "distributed_checkpoints": ("DistributedCheckpoints", "Loaded"),
     "finite_checks": ("FiniteChecks", "NotFiniteError"),
     "loop_state": ("LoopState",),
+    "process_end": ("leave",),
     "recovery_records": ("RecoveryClock", "RunRecords", "read_records"),
     "sample_order": ("ResumableBatches", "SampleOrder"),
     "save_schedule": ("SaveSchedule",),
@@ -116,6 +118,7 @@ __all__ = [
     "TrainingRun",
     "UnsignedCheckpoints",
     "VerifiedCheckpoint",
+    "leave",
     "read_records",
     "sns_notice",
 ]

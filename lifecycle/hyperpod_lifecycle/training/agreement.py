@@ -44,11 +44,14 @@ def on_rank_zero(coordinator: Coordinator, work: Callable[[], T]) -> T:
     return result
 
 
-def on_every_rank(coordinator: Coordinator, work: Callable[[], Any]) -> list[Any] | None:
+def on_every_rank(
+    coordinator: Coordinator, work: Callable[[], Any], *, failure: type[CheckpointError] = SaveError
+) -> list[Any] | None:
     """Do something on every rank, and return the results, which are JSON, on rank 0.
 
     Raises:
-        SaveError: On every rank, if it failed on any; on a rank where it failed, whatever it raised.
+        CheckpointError: Of the kind ``failure``, on every rank, if it failed on any; on a rank where it
+            failed, whatever it raised.
     """
     own: Exception | None = None
     result = None
@@ -68,7 +71,7 @@ def on_every_rank(coordinator: Coordinator, work: Callable[[], Any]) -> list[Any
     if failures:
         more = len(failures) - _MOST_FAILURES_TOLD
         told = "; ".join(failures[:_MOST_FAILURES_TOLD])
-        raise SaveError(f"{told}; and {more} more" if more > 0 else told)
+        raise failure(f"{told}; and {more} more" if more > 0 else told)
     return None if gathered is None else [said["result"] for said in gathered]
 
 

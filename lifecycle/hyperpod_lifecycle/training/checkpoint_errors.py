@@ -18,6 +18,10 @@ class RefusedCheckpointError(CheckpointError):
         self.reason = reason
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[type[RefusedCheckpointError], tuple[str, str]]:
+        """Keep both arguments: PyTorch sends what one rank raises to all ranks, by pickle."""
+        return type(self), (self.reason, str(self))
+
 
 class CheckpointGoneError(CheckpointError):
     """A checkpoint was removed between finding and loading it; ask for the newest again."""

@@ -34,6 +34,7 @@ RefusalReason: TypeAlias = Literal[
     "unreadable",
 ]
 
+UNSIGNED_WORDS = "used without a signing key: whoever can write them runs code on these nodes"
 _WARNINGS = frozenset({"refused", "set_aside", "retention_failed", "unsigned", "stale_kept"})
 _log = logging.getLogger("hyperpod_lifecycle.training")
 

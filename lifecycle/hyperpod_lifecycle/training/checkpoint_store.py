@@ -6,8 +6,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 STEP_NAME = re.compile(r"step-([0-9]{12})")
 
@@ -60,7 +61,7 @@ class CheckpointStore(ABC):
         """Make room for an attempt, and claim it as alive. Rank 0."""
 
     @abstractmethod
-    def join(self, attempt: Attempt, rank: int) -> Path:
+    def join(self, attempt: Attempt, rank: int) -> PrivateFolder:
         """Make and return the folder that this rank, and no other, puts its files in."""
 
     @abstractmethod

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,10 +23,14 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
     RefusedCheckpointError,
     SaveError,
 )
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, EventKind, log_event
+from hyperpod_lifecycle.training.checkpoint_events import (
+    UNSIGNED_WORDS,
+    CheckpointEvent,
+    EventKind,
+    log_event,
+)
 from hyperpod_lifecycle.training.checkpoint_store import Attempt, CheckpointStore
 from hyperpod_lifecycle.training.coordinator import Coordinator, SingleProcess
-from hyperpod_lifecycle.training.file_digests import digests_of
 from hyperpod_lifecycle.training.manifest import (
     Manifest,
     SavedFile,
@@ -35,8 +41,8 @@ from hyperpod_lifecycle.training.manifest import (
     read_manifest,
     write_manifest,
 )
-from hyperpod_lifecycle.training.plain_files import own_files
-from hyperpod_lifecycle.training.signing_keys import SigningKey, UnsignedCheckpoints
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
+from hyperpod_lifecycle.training.signing_keys import SigningKey, trusts_unsigned
 from hyperpod_lifecycle.training.store_locations import store_at
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint, attempt_of, check_file
 
@@ -131,10 +137,8 @@ class Checkpoints:
         self._damaged: dict[tuple[int, str], RefusedCheckpointError] = {}
         self._loading: dict[int, int] = {}
         self._loading_lock = threading.Lock()
-        if isinstance(key, UnsignedCheckpoints):
-            self._tell(
-                "unsigned", "used without a signing key: whoever can write them runs code on these nodes"
-            )
+        if trusts_unsigned(key):
+            self._tell("unsigned", UNSIGNED_WORDS)
 
     @property
     def location(self) -> str:
@@ -169,13 +173,15 @@ class Checkpoints:
 
         attempt = Attempt(step, on_rank_zero(self._coordinator, start))
         rank = self._coordinator.rank
+        folders: list[PrivateFolder] = []
         try:
-            directory: list[Path] = []
-            on_every_rank(self._coordinator, lambda: directory.append(self._store.join(attempt, rank)))
-        except Exception:
-            self._store.discard(attempt, rank)
+            on_every_rank(self._coordinator, lambda: folders.append(self._store.join(attempt, rank)))
+        except Exception as error:
+            for folder in folders:
+                folder.close()
+            self._give_up(attempt, error)
             raise
-        self._open_writer = CheckpointWriter(self, attempt, directory[0])
+        self._open_writer = CheckpointWriter(self, attempt, folders[0])
         return self._open_writer
 
     def latest_complete(self, *, check_files: bool = True, start_over: bool = False) -> Checkpoint | None:
@@ -211,7 +217,7 @@ class Checkpoints:
             raise NothingVerifiesError(
                 f"none of the {len(steps)} checkpoints in {self._store.location} verifies (the newest is of "
                 f"step {steps[0]}); the events say why each was refused; mend key, run or storage, or begin "
-                "again on purpose with latest_complete(start_over=True)"
+                "again on purpose with start_over=True"
             )
         return None
 
@@ -284,8 +290,11 @@ class Checkpoints:
     def _remove_old(self) -> int | None:
         """Remove old checkpoints, and return the oldest step that counts as kept."""
         kept: list[int] = []
-        for step in sorted(set(self._store.steps()), reverse=True):
-            manifest = self._manifest_at(step, repeat=False)
+        steps = sorted(set(self._store.steps()), reverse=True)
+        # A long run saves often, and manifests of large jobs are large.
+        self._verified = {key: value for key, value in self._verified.items() if key[0] in steps}
+        for step in steps:
+            manifest = self._counted(step)
             if manifest is None:
                 continue
             if len(kept) < self._keep:
@@ -310,7 +319,7 @@ class Checkpoints:
                 self._coordinator, lambda: self._publish(attempt, _saved_files(gathered), metadata)
             )
         except Exception as error:
-            self._store.discard(attempt, rank)
+            self._give_up(attempt, error)
             if isinstance(error, CheckpointError):
                 raise
             raise SaveError(f"could not save step {attempt.step}: {type(error).__name__}: {error}") from error
@@ -320,10 +329,17 @@ class Checkpoints:
         on_rank_zero(self._coordinator, self._retain)
         return Checkpoint(self._store.location, manifest)
 
+    def _give_up(self, attempt: Attempt, error: Exception) -> None:
+        try:
+            self._store.discard(attempt, self._coordinator.rank)
+        except Exception as left:
+            # What failed first is what the caller has to know.
+            error.add_note(f"what was written could not be removed, and a later save will: {left}")
+
     def _own_digests(self, writer: CheckpointWriter, metadata: Mapping[str, Any]) -> list[list[Any]]:
         metadata_text(metadata)
-        writer.names = own_files(writer.directory)
-        digests = digests_of(writer.directory, writer.names, threads=self._threads)
+        digests = writer.folder.digests(threads=self._threads)
+        writer.names = list(digests)
         return [[name, digest.size, digest.sha256] for name, digest in digests.items()]
 
     def _publish(self, attempt: Attempt, files: tuple[SavedFile, ...], metadata: Mapping[str, Any]) -> str:
@@ -365,28 +381,37 @@ class Checkpoints:
         try:
             signed = self._store.signed_manifest(step)
             manifest = self._verify(step, signed)
-            for file in manifest.files:
-                check_file(self._store, attempt_of(manifest), file)
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(partial(check_file, self._store, attempt_of(manifest)), manifest.files))
         except RefusedCheckpointError as refused:
             self._refused(step, signed, refused)
             return None, signed
         return signed, None
 
     def _manifest_text(self, step: int) -> str | None:
-        manifest = self._manifest_at(step)
-        if manifest is None:
-            return None
-        signed = self._store.signed_manifest(step)
-        return None if signed is None else signed.decode("ascii")
-
-    def _manifest_at(self, step: int, *, repeat: bool = True) -> Manifest | None:
-        """Verify what is saved for a step, without its files' contents; None if it is refused."""
+        """Return the very text that was verified: read again, it could be another."""
         signed: bytes | None = None
         try:
             signed = self._store.signed_manifest(step)
+            self._verify(step, signed)
+        except RefusedCheckpointError as refused:
+            self._refused(step, signed, refused)
+            return None
+        assert signed is not None
+        return signed.decode("ascii")
+
+    def _counted(self, step: int) -> Manifest | None:
+        """Return the manifest of what counts as complete for retention; None if it is refused."""
+        signed: bytes | None = None
+        try:
+            signed = self._store.signed_manifest(step)
+            identity = _identity(step, signed)
+            # Looking at each file again after each save would take large jobs longer than the save.
+            if identity in self._verified and identity not in self._damaged:
+                return self._verified[identity]
             return self._verify(step, signed)
         except RefusedCheckpointError as refused:
-            if repeat or _identity(step, signed) not in self._damaged:
+            if _identity(step, signed) not in self._damaged:
                 self._refused(step, signed, refused)
             return None
 
@@ -416,16 +441,19 @@ class Checkpoints:
         """Hash all files, divided among the ranks, and say whether all of them verify."""
         rank, world_size = self._coordinator.rank, self._coordinator.world_size
 
-        def own_share() -> list[list[str]]:
-            wrong = []
-            for file in _share(manifest.files, rank, world_size):
-                try:
-                    check_file(self._store, attempt_of(manifest), file)
-                except RefusedCheckpointError as refused:
-                    wrong.append([refused.reason, str(refused)])
-            return wrong
+        def fault_of(file: SavedFile) -> list[str] | None:
+            try:
+                check_file(self._store, attempt_of(manifest), file)
+            except RefusedCheckpointError as refused:
+                return [refused.reason, str(refused)]
+            return None
 
-        gathered = on_every_rank(self._coordinator, own_share)
+        def own_share() -> list[list[str]]:
+            with ThreadPoolExecutor(self._threads) as pool:
+                faults = list(pool.map(fault_of, _share(manifest.files, rank, world_size)))
+            return [fault for fault in faults if fault is not None]
+
+        gathered = on_every_rank(self._coordinator, own_share, failure=CheckpointError)
 
         def judge() -> bool:
             wrong = [fault for faults in gathered or [] for fault in faults]
@@ -461,8 +489,9 @@ class CheckpointWriter:
             own, whose files end up beside those of the other ranks.
     """
 
-    def __init__(self, checkpoints: Checkpoints, attempt: Attempt, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, checkpoints: Checkpoints, attempt: Attempt, folder: PrivateFolder) -> None:
+        self.directory = folder.path
+        self.folder = folder
         self.attempt = attempt
         self.names: list[str] = []
         self._checkpoints = checkpoints
@@ -490,13 +519,17 @@ class CheckpointWriter:
         if not self._open:
             raise SaveError(f"the save of step {self.step} was committed or aborted before")
         self._open = False
-        return self._checkpoints._commit(self, metadata)
+        try:
+            return self._checkpoints._commit(self, metadata)
+        finally:
+            self.folder.close()
 
     def abort(self) -> None:
         """Give the save up, and remove what this rank wrote. Harmless after a commit. Not collective."""
         if not self._open:
             return
         self._open = False
+        self.folder.close()
         self._checkpoints._open_writer = None
         self._checkpoints._store.discard(self.attempt, self._checkpoints._coordinator.rank)
 
@@ -513,11 +546,11 @@ def _identity(step: int, signed: bytes | None) -> tuple[int, str]:
 
 def _share(files: tuple[SavedFile, ...], rank: int, world_size: int) -> list[SavedFile]:
     """Divide files among ranks by size: the largest first, each to the rank with the least so far."""
-    loads = [0] * world_size
+    loads = [(0, number) for number in range(world_size)]
     own = []
     for file in sorted(files, key=lambda file: -file.size):
-        least = loads.index(min(loads))
-        loads[least] += file.size + 1
+        load, least = loads[0]
+        heapq.heapreplace(loads, (load + file.size + 1, least))
         if least == rank:
             own.append(file)
     return own

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from hyperpod_lifecycle.training.documents import Documents, documents
+from hyperpod_lifecycle.training.manifest import check_step
 
 CRASH_LOOP_EXIT_CODE: Final = 79
 """What a process ends with that does not even try any more. torchrun ends with 1, and names it in its log."""
@@ -139,6 +140,11 @@ class CrashLoopGuard:
         """Starts without progress so far, this one included."""
         return self._state.attempts
 
+    @property
+    def saved_step(self) -> int | None:
+        """Last step that any start saved; None if none did, or before :meth:`start`."""
+        return self._state.step
+
     def start(self) -> None:
         """Count this start, pause if starts before it got nowhere, or end the process.
 
@@ -173,13 +179,21 @@ class CrashLoopGuard:
         if self._state.step is not None and step <= self._state.step:
             return
         self._state = _State(attempts=0, step=step)
-        self._write()
+        try:
+            self._write()
+        except Exception:
+            # The checkpoint is safe; without the note, this start counts as one that got nowhere.
+            _log.exception("could not note that step %d of %s is saved", step, self._job)
 
     def interrupted(self) -> None:
         """Say that this start ends because somebody asked for it. It does not count. Call it on rank 0."""
         if self._state.attempts:
             self._state = _State(attempts=self._state.attempts - 1, step=self._state.step)
-            self._write()
+            try:
+                self._write()
+            except Exception:
+                # The end on request is no failure either; without the note, this start counts as one.
+                _log.exception("could not note that %s ends on request", self._job)
 
     def _stop(self) -> None:
         notice = CrashLoopNotice(
@@ -203,15 +217,10 @@ class CrashLoopGuard:
         raise SystemExit(CRASH_LOOP_EXIT_CODE)
 
     def _read(self) -> _State:
-        content = self._documents.read(STATE_NAME)
-        if content is None:
-            return _State()
         try:
-            said = json.loads(content)
-            if said["version"] != _VERSION:
-                raise ValueError(f"version {said['version']!r} is not {_VERSION}")
-            return _State(attempts=int(said["attempts"]), step=said["step"], told=bool(said["told"]))
-        except (ValueError, KeyError, TypeError) as error:
+            content = self._documents.read(STATE_NAME)
+            return _State() if content is None else _parsed(content)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             # Training may go on: to count from the beginning costs some attempts, to stop costs the job.
             _log.warning(
                 "%s in %s cannot be read, counting anew: %s", STATE_NAME, self._documents.location, error
@@ -227,3 +236,16 @@ class _State:
     attempts: int = 0
     step: int | None = None
     told: bool = False
+
+
+def _parsed(content: bytes) -> _State:
+    said = json.loads(content)
+    if said["version"] != _VERSION:
+        raise ValueError(f"version {said['version']!r} is not {_VERSION}")
+    attempts, step = said["attempts"], said["step"]
+    if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 0:
+        raise ValueError(f"attempts must be a whole number of 0 or more, got {attempts!r:.100}")
+    wrong = None if step is None else check_step(step)
+    if wrong is not None:
+        raise ValueError(f"step {wrong:.100}")
+    return _State(attempts=attempts, step=step, told=bool(said["told"]))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hyperpod_lifecycle.training.checkpoint_errors import (
+    CheckpointError,
     CheckpointGoneError,
     RefusedCheckpointError,
     SaveError,
@@ -27,14 +28,16 @@ from hyperpod_lifecycle.training.checkpoint_store import (
     Stale,
     step_name,
 )
-from hyperpod_lifecycle.training.file_locks import held_lock_file, is_same_file, lock
+from hyperpod_lifecycle.training.file_locks import dead_lock_file, is_same_file, lock, new_lock_file
 from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, MANIFEST_NAME
 from hyperpod_lifecycle.training.plain_files import open_plain, size_of_plain, sync_file, sync_folders
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 _SAVING = re.compile(r"\.saving-([0-9]{12})-([0-9a-f]{32})")
 _REMOVING = re.compile(r"\.removing-([0-9]{12})-[0-9a-f]{32}")
 _TAKEN = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}
 _VISIBLE_SECONDS = 10.0
+_LOCK_SECONDS = 60.0
 _SYNC_THREADS = 4
 
 
@@ -67,22 +70,20 @@ class DirectoryStore(CheckpointStore):
         _make_folders(self._root)
         folder = self._folder(attempt)
         if self._locks:
-            held = held_lock_file(_lock_of(folder), create=True)
-            assert held is not None, "attempts are never shared"
-            self._held[attempt.id] = held
+            self._held[attempt.id] = new_lock_file(_lock_of(folder))
         try:
             folder.mkdir()
         except OSError:
             self._let_go(attempt)
             raise
 
-    def join(self, attempt: Attempt, rank: int) -> Path:
+    def join(self, attempt: Attempt, rank: int) -> PrivateFolder:
         """Make this rank's own folder within the attempt's."""
         folder = self._folder(attempt) / _rank_name(rank)
         end = time.monotonic() + _VISIBLE_SECONDS
         while True:
             try:
-                folder.mkdir()
+                return PrivateFolder(folder)
             except FileNotFoundError as error:
                 # NFS clients may remember for a while that a folder was not there.
                 if time.monotonic() > end:
@@ -91,8 +92,6 @@ class DirectoryStore(CheckpointStore):
                         "a directory that all nodes share"
                     ) from error
                 time.sleep(0.1)
-            else:
-                return folder
 
     def place(self, attempt: Attempt, rank: int, names: Iterable[str]) -> None:
         """Have this rank's files on storage, and move them beside those of the others."""
@@ -186,8 +185,8 @@ class DirectoryStore(CheckpointStore):
                 f"the checkpoint of step {step} was removed from {self._root}"
             ) from refused
         try:
-            if self._locks:
-                lock(descriptor, path, shared=True, wait=True)
+            if self._locks and not lock(descriptor, path, shared=True, wait_seconds=_LOCK_SECONDS):
+                raise CheckpointError(f"another process holds the lock of {path}; end it, or try again")
             if not is_same_file(descriptor, path):
                 raise CheckpointGoneError(f"the checkpoint of step {step} was removed from {self._root}")
             yield
@@ -220,14 +219,17 @@ class DirectoryStore(CheckpointStore):
         found = []
         for name in self._names():
             removing, saving = _REMOVING.fullmatch(name), _SAVING.fullmatch(name)
+            path = self._root / name
             if removing:
                 # Another process may be removing it too, which does no harm.
-                shutil.rmtree(self._root / name, ignore_errors=True)
-                found.append(Stale(int(removing[1]), True, "finished an interrupted removal"))
+                said = "finished an interrupted removal"
+                found.append(_removed(path, int(removing[1]), said))
             elif saving and saving[2] not in self._held:
-                found.append(self._remove_attempt(self._root / name, int(saving[1])))
+                found.append(self._remove_attempt(path, int(saving[1])))
             elif name.endswith(".lock") and _SAVING.fullmatch(name.removesuffix(".lock")) and self._locks:
-                self._remove_lone_lock(self._root / name)
+                # A folder or a link in its place is no lock of ours, and keeps nothing else from removal.
+                with contextlib.suppress(OSError):
+                    self._remove_lone_lock(path)
         return found
 
     def _remove_attempt(self, folder: Path, step: int) -> Stale:
@@ -236,22 +238,30 @@ class DirectoryStore(CheckpointStore):
                 step, False, f"without locks nobody knows whether {folder.name} is alive; remove it by hand"
             )
         path = _lock_of(folder)
-        held = held_lock_file(path, create=False)
+        try:
+            held = dead_lock_file(path)
+        except OSError as error:
+            return Stale(
+                step,
+                False,
+                f"{path.name} is no lock that this user can take ({error.strerror}); remove it by hand",
+            )
         if held is None and path.exists():
             return Stale(step, False, f"{folder.name} is being saved")
         # The lock is made before the folder and removed after it: a folder without one has no owner.
         try:
-            shutil.rmtree(folder, ignore_errors=True)
-            path.unlink(missing_ok=True)
+            stale = _removed(folder, step, f"removed {folder.name}, which an interrupted save left")
+            if stale.removed:
+                path.unlink(missing_ok=True)
         finally:
             if held is not None:
                 os.close(held)
-        return Stale(step, True, f"removed {folder.name}, which an interrupted save left")
+        return stale
 
     def _remove_lone_lock(self, path: Path) -> None:
         if Path(str(path).removesuffix(".lock")).exists():
             return
-        held = held_lock_file(path, create=False)
+        held = dead_lock_file(path)
         if held is not None:
             path.unlink(missing_ok=True)
             os.close(held)
@@ -261,8 +271,9 @@ class DirectoryStore(CheckpointStore):
         # Two that replace the same one must not set each other's work aside.
         guard = os.open(self._root / ".replacing.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
-            if self._locks:
-                lock(guard, self._root / ".replacing.lock", wait=True)
+            path = self._root / ".replacing.lock"
+            if self._locks and not lock(guard, path, wait_seconds=_LOCK_SECONDS):
+                raise SaveError(f"another process holds the lock of {path}; end it, or try again")
             try:
                 current = self.signed_manifest(attempt.step)
             except RefusedCheckpointError:
@@ -289,6 +300,16 @@ class DirectoryStore(CheckpointStore):
             return sorted(os.listdir(self._root))
         except FileNotFoundError:
             return []
+
+
+def _removed(path: Path, step: int, said: str) -> Stale:
+    """Remove a folder, or the link in its place, and say whether it is gone."""
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+    if os.path.lexists(path):
+        return Stale(step, False, f"{path.name} cannot be removed by this user; remove it by hand")
+    return Stale(step, True, said)
 
 
 def _lock_of(folder: Path) -> Path:

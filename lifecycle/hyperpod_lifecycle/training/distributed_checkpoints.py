@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hyperpod_lifecycle.training.checkpoint_errors import RefusedCheckpointError
+from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
 from hyperpod_lifecycle.training.checkpoints import Checkpoint, Checkpoints
 from hyperpod_lifecycle.training.loop_state import LoopState
 from hyperpod_lifecycle.training.saves_in_flight import SaveReport, SavesInFlight
+from hyperpod_lifecycle.training.torch_failures import load_failures, save_failures
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint
 from hyperpod_model.catalog.recovery import TierName
 
@@ -70,7 +71,7 @@ class DistributedCheckpoints:
         self._rank = coordinator.rank
         self._world_size = coordinator.world_size
         self._group = getattr(coordinator, "group", None) if process_group is None else process_group
-        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
+        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved, warns=self._rank == 0)
 
     def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
         """Save a step.
@@ -126,11 +127,12 @@ class DistributedCheckpoints:
             return None
         try:
             return self._load(found, state, loop)
-        except Exception as error:
-            if not _is_refused(error):
+        except CheckpointError:
+            # Damaged since it was checked, or not checked before: this finds and refuses it.
+            # Not start_over: part of the state may be loaded, and is none to begin with.
+            again = self.checkpoints.latest_complete(check_files=True)
+            if again is not None and again.manifest == found.manifest:
                 raise
-        # Damaged since it was checked, or not checked before; this finds and refuses it.
-        again = self.checkpoints.latest_complete(check_files=True, start_over=start_over)
         return None if again is None else self._load(again, state, loop)
 
     def _begin(self, step: int, state: dict[str, Any], loop: LoopState) -> Callable[[], Checkpoint]:
@@ -146,7 +148,10 @@ class DistributedCheckpoints:
                 pending: Any = dcp.async_save(state, storage_writer=target, process_group=self._group)
             else:
                 pending = None
-                dcp.save(state, storage_writer=target, process_group=self._group, no_dist=self._group is None)
+                with save_failures(step):
+                    dcp.save(
+                        state, storage_writer=target, process_group=self._group, no_dist=self._group is None
+                    )
         except BaseException:
             writer.abort()
             raise
@@ -154,7 +159,8 @@ class DistributedCheckpoints:
         def finish() -> Checkpoint:
             try:
                 if pending is not None:
-                    pending.result()
+                    with save_failures(step):
+                        pending.result()
                 return writer.commit({_LOOP: shared})
             except BaseException:
                 writer.abort()
@@ -165,7 +171,7 @@ class DistributedCheckpoints:
     def _load(self, found: Checkpoint, state: dict[str, Any], loop: LoopState) -> Loaded:
         import torch.distributed.checkpoint as dcp
 
-        with self.checkpoints.verified(found) as verified:
+        with self.checkpoints.verified(found) as verified, load_failures(found.step):
             dcp.load(
                 state,
                 storage_reader=_verified_reader(verified),
@@ -187,15 +193,6 @@ def _name_of(rank: int) -> str:
 def _write_own(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-
-
-def _is_refused(error: BaseException) -> bool:
-    """Tell a refused file, which PyTorch gathers from all ranks into one error of its own."""
-    from torch.distributed.checkpoint.api import CheckpointException
-
-    if isinstance(error, CheckpointException):
-        return any(isinstance(failure[0], RefusedCheckpointError) for failure in error.failures.values())
-    return isinstance(error, RefusedCheckpointError)
 
 
 def _verified_reader(verified: VerifiedCheckpoint) -> Any:

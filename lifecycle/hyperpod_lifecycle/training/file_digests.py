@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 _CHUNK_BYTES = 4 * 1024 * 1024
@@ -37,22 +33,3 @@ def digest_of(stream: BinaryIO, *, copy_to: BinaryIO | None = None, at_most: int
         if copy_to is not None:
             copy_to.write(chunk)
     return Digest(size, hasher.hexdigest())
-
-
-def digests_of(folder: Path, names: Iterable[str], *, threads: int) -> Mapping[str, Digest]:
-    """Return the digests of files in a folder, several files at a time.
-
-    Args:
-        folder: The folder.
-        names: Paths below it.
-        threads: How many files are read at a time. Hashing runs outside Python's lock.
-    """
-    names = list(names)
-
-    def one(name: str) -> Digest:
-        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW)
-        with os.fdopen(descriptor, "rb") as stream:
-            return digest_of(stream)
-
-    with ThreadPoolExecutor(threads) as pool:
-        return dict(zip(names, pool.map(one, names), strict=True))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
+from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
 from hyperpod_lifecycle.training.object_store import Objects, ObjectStore
 
 
@@ -60,19 +63,27 @@ class _FsspecObjects(Objects):
         return self._url
 
     def folders(self, prefix: str) -> Iterable[str]:
+        path = self._path(prefix).rstrip("/")
+        with self._words("listing", prefix):
+            self._filesystem.invalidate_cache()
+            try:
+                entries = list(self._filesystem.ls(path, detail=True))
+            except FileNotFoundError:
+                return []
         return [
             str(entry["name"]).rstrip("/").rpartition("/")[2]
-            for entry in self._listed(self._path(prefix).rstrip("/"))
+            for entry in entries
             if entry["type"] == "directory"
         ]
 
     def sizes(self, prefix: str) -> Mapping[str, int]:
         top = self._path(prefix).rstrip("/")
-        self._filesystem.invalidate_cache()
-        try:
-            found = self._filesystem.find(top, detail=True)
-        except FileNotFoundError:
-            return {}
+        with self._words("listing", prefix):
+            self._filesystem.invalidate_cache()
+            try:
+                found = self._filesystem.find(top, detail=True)
+            except FileNotFoundError:
+                return {}
         return {name[len(top) + 1 :]: int(entry["size"]) for name, entry in found.items()}
 
     def get(self, key: str, *, at_most: int) -> bytes | None:
@@ -83,44 +94,72 @@ class _FsspecObjects(Objects):
             return stream.read(at_most)
 
     def open(self, key: str) -> BinaryIO | None:
-        self._filesystem.invalidate_cache()
-        try:
-            return cast(BinaryIO, self._filesystem.open(self._path(key), "rb"))
-        except FileNotFoundError:
-            return None
+        with self._words("reading", key):
+            self._filesystem.invalidate_cache()
+            try:
+                stream = self._filesystem.open(self._path(key), "rb")
+            except FileNotFoundError:
+                return None
+        return io.BufferedReader(_Told(stream, lambda: self._words("reading", key)))
 
     def put_new(self, key: str, content: bytes) -> bool:
         path = self._path(key)
-        self._filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
-        try:
-            self._filesystem.pipe_file(path, content, mode="create")
-        except FileExistsError:
-            return False
+        with self._words("writing", key):
+            self._filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
+            try:
+                self._filesystem.pipe_file(path, content, mode="create")
+            except FileExistsError:
+                return False
         return True
 
     def put_over(self, key: str, content: bytes, *, expected: bytes) -> bool:
         if self.get(key, at_most=len(expected) + 1) != expected:
             return False
-        self._filesystem.pipe_file(self._path(key), content)
+        with self._words("writing", key):
+            self._filesystem.pipe_file(self._path(key), content)
         return True
 
     def upload(self, key: str, path: Path) -> None:
         target = self._path(key)
-        self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
-        self._filesystem.put_file(str(path), target)
+        with self._words("writing", key):
+            self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._filesystem.put_file(str(path), target)
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
-            path = self._path(key)
-            if self._filesystem.exists(path):
-                self._filesystem.rm_file(path)
-
-    def _listed(self, path: str) -> list[Any]:
-        self._filesystem.invalidate_cache()
-        try:
-            return list(self._filesystem.ls(path, detail=True))
-        except FileNotFoundError:
-            return []
+            with self._words("deleting", key), suppress(FileNotFoundError):
+                self._filesystem.rm_file(self._path(key))
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}"
+
+    @contextmanager
+    def _words(self, what: str, key: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # An outage is no verdict on a checkpoint, and must not look like one.
+            raise CheckpointError(f"{what} {key!r} in {self._url} failed: {error}") from error
+
+
+class _Told(io.RawIOBase):
+    """A stream whose failures come in words."""
+
+    def __init__(self, stream: Any, words: Callable[[], AbstractContextManager[None]]) -> None:
+        super().__init__()
+        self._stream = stream
+        self._words = words
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with self._words():
+            content = self._stream.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()

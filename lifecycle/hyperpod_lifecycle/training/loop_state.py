@@ -49,6 +49,7 @@ class LoopState:
         self._parts: dict[str, Stateful] = {} if parts is None else dict(parts)
         self._rank_parts: dict[str, Stateful] = {} if rank_parts is None else dict(rank_parts)
         self._keep_random = keep_random
+        self._saved_random: Any = None
 
     def shared(self) -> dict[str, Any]:
         """Return the part of all ranks as JSON, for the checkpoint's metadata.
@@ -74,7 +75,10 @@ class LoopState:
         return json.dumps(state, separators=(",", ":")).encode()
 
     def load(self, shared: Mapping[str, Any], of_rank: bytes | None) -> tuple[str, ...]:
-        """Take over what a checkpoint holds. Call it last: drawing random numbers after it moves them on.
+        """Take over what a checkpoint holds.
+
+        Drawing random numbers after it moves them on: call it last, or :meth:`restore_random` right before
+        the next step.
 
         Args:
             shared: What :meth:`shared` returned when it was saved.
@@ -98,8 +102,20 @@ class LoopState:
         _check_version(own)
         _load_states(self._rank_parts, own["parts"])
         if self._keep_random and "random" in own:
+            self._saved_random = own["random"]
             return restore_random_state(from_json(own["random"]))
         return ("random",) if self._keep_random else ()
+
+    def restore_random(self) -> None:
+        """Put random numbers back once more where the checkpoint had them, right before its next step.
+
+        What prepares the first step may draw some: an iterator of a ``DataLoader`` draws one as it is made.
+        Nothing happens without a checkpoint, and only the first call after :meth:`load` counts.
+        :meth:`TrainingRun.steps_left` makes it.
+        """
+        if self._saved_random is not None:
+            restore_random_state(from_json(self._saved_random))
+            self._saved_random = None
 
 
 def _states(parts: Mapping[str, Stateful]) -> dict[str, Any]:

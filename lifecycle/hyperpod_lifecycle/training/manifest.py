@@ -26,6 +26,7 @@ _VERSION = 1
 _MAGIC = b"hyperpod-checkpoint-"
 _HEADER = re.compile(rb"hyperpod-checkpoint-([0-9]{1,9}) ([\x21-\x7e]{1,512}) ([0-9a-f]{64})\n")
 _LONGEST_HEADER = 700
+_PLAIN_KEY_ID = re.compile(r"[A-Za-z0-9:/._+=@,-]{1,256}")
 _FIELDS = {"attempt", "files", "metadata", "run", "step", "world_size"}
 _FILE_FIELDS = {"name", "rank", "sha256", "size"}
 _ATTEMPT = re.compile(r"[0-9a-f]{32}")
@@ -178,7 +179,7 @@ def read_manifest(signed: bytes, *, key: SigningKey, run: str, step: int) -> Man
     if not key.verify(_statement(version, key_id, body), mac):
         raise RefusedCheckpointError(
             "signature",
-            f"its manifest says it was signed with key {key_id.decode('ascii')!r}, and key {key.key_id!r} "
+            f"its manifest says it was signed with key {_shown(key_id)}, and key {key.key_id!r} "
             "did not sign it as it is: it was changed, or another key is to be trusted (KeyRing)",
         )
     if version != _VERSION:
@@ -209,6 +210,12 @@ def parse_verified(signed: bytes) -> Manifest:
     if header is None:
         raise RefusedCheckpointError("malformed", "its manifest does not begin as one does")
     return _parse(signed[header.end() :])
+
+
+def _shown(key_id: bytes) -> str:
+    # Anybody may have written it, and messages go to logs, records and who reads them.
+    name = key_id.decode("ascii")
+    return repr(name) if _PLAIN_KEY_ID.fullmatch(name) else f"of an unusual name ({len(name)} characters)"
 
 
 def _statement(version: int, key_id: bytes, body: bytes) -> bytes:

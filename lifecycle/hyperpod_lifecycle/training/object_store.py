@@ -32,6 +32,7 @@ from hyperpod_lifecycle.training.checkpoint_store import (
     step_name,
 )
 from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, parse_verified
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 from hyperpod_lifecycle.training.staging_folders import StagingFolder
 
 _ATTEMPT_NAME = re.compile(r"step-([0-9]{12})-([0-9a-f]{32})")
@@ -101,11 +102,11 @@ class ObjectStore(CheckpointStore):
     def begin(self, attempt: Attempt) -> None:
         """Do nothing: an attempt's prefix is there with its first object."""
 
-    def join(self, attempt: Attempt, rank: int) -> Path:
+    def join(self, attempt: Attempt, rank: int) -> PrivateFolder:
         """Make a folder on this node."""
         staged = StagingFolder(self._staging)
         self._staged[attempt.id] = staged
-        return staged.path
+        return staged.private
 
     def place(self, attempt: Attempt, rank: int, names: Iterable[str]) -> None:
         """Upload this rank's files below the attempt's prefix."""
@@ -132,7 +133,11 @@ class ObjectStore(CheckpointStore):
                     "or somebody deletes objects"
                 )
         key = _manifest_key(attempt.step)
-        if not replace or replacing is None:
+        if not replace:
+            return self._objects.put_new(key, signed)
+        if replacing is None:
+            # Nothing, or more than a manifest can be: no evidence of anything, and too large to compare.
+            self._objects.delete([key])
             return self._objects.put_new(key, signed)
         self._objects.put_new(f"refused/{step_name(attempt.step)}-{attempt.id}", replacing)
         return self._objects.put_over(key, signed, expected=replacing)

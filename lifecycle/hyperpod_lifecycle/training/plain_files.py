@@ -8,8 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from hyperpod_lifecycle.training.checkpoint_errors import RefusedCheckpointError, SaveError
-from hyperpod_lifecycle.training.manifest import check_name
+from hyperpod_lifecycle.training.checkpoint_errors import RefusedCheckpointError
 
 # A link, or a link or a file where a folder was expected.
 _NOT_PLAIN = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}
@@ -68,37 +67,9 @@ def size_of_plain(root: Path, name: str) -> int | None:
         os.close(descriptor)
 
 
-def own_files(folder: Path) -> list[str]:
-    """Names of the files that a rank put into its folder, sorted.
-
-    Raises:
-        SaveError: If one has a name that not every store can keep, or is a link, a hard link or no file: such
-            a file could change after its digest was taken.
-    """
-    found = []
-    for parent, folders, files in os.walk(folder):
-        for entry in [*folders, *files]:
-            path = Path(parent, entry)
-            name = path.relative_to(folder).as_posix()
-            status = path.lstat()
-            if stat.S_ISDIR(status.st_mode):
-                continue
-            if not stat.S_ISREG(status.st_mode):
-                raise SaveError(f"{name!r} is no regular file; checkpoints keep files, not links or pipes")
-            if status.st_nlink != 1:
-                raise SaveError(
-                    f"{name!r} has another name (hard link) it could be changed by; copy it instead"
-                )
-            wrong = check_name(name)
-            if wrong is not None:
-                raise SaveError(f"the file name {name!r} {wrong}")
-            found.append(name)
-    return sorted(found)
-
-
 def sync_file(path: Path) -> None:
-    """Have a file's bytes on storage before going on."""
-    _sync(path, os.O_RDONLY)
+    """Have a file's bytes on storage before going on, through no link and waiting for no pipe."""
+    _sync(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def sync_folders(root: Path, names: Iterable[str]) -> None:

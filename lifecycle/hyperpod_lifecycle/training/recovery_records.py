@@ -22,8 +22,8 @@ belongs to), and by kind:
     first step of this start began. Written every so often and at the end, each for the whole start until
     then.
 ``warning``
-    ``what``: ``interval_too_short``, ``slow_rank``, ``slower``, ``not_finite``, ``checkpoint_refused`` or
-    ``not_restored``; ``message``; ``details``: an object.
+    ``what``: ``interval_too_short``, ``slow_rank``, ``slower``, ``not_finite``, ``checkpoint_refused``,
+    ``older_checkpoint`` or ``not_restored``; ``message``; ``details``: an object.
 ``end``
     ``reason``: ``done``, ``interrupted`` or ``failed``. A start without it was killed.
 
@@ -33,6 +33,8 @@ New fields may come; readers pass over kinds and fields that they do not know.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import os
 import secrets
 import time
@@ -43,11 +45,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hyperpod_lifecycle.training.documents import Documents, documents
+from hyperpod_lifecycle.training.manifest import check_step
 from hyperpod_model.catalog.recovery import RECOVERY_STAGES, RecoveryStageName, TierName
 
 SCHEMA_VERSION: Final = 1
 HEARTBEAT_NAME: Final = "last-step.json"
 """Last step that is known to be done, and when: what the next start measures a failure by."""
+
+_log = logging.getLogger("hyperpod_lifecycle.training")
 
 RecordKind = Literal["start", "recovery", "save", "progress", "warning", "end"]
 EndReason = Literal["done", "interrupted", "failed"]
@@ -55,6 +60,8 @@ EndReason = Literal["done", "interrupted", "failed"]
 
 class RunRecords:
     """The records of one start of a job. Use it on rank 0 only.
+
+    A record that cannot be written becomes a warning in the log, and training goes on.
 
     Args:
         location: Folder or URI that begins with ``s3://``; by custom ``recovery`` beside the checkpoints.
@@ -91,7 +98,19 @@ class RunRecords:
             "attempt": self.attempt,
             **fields,
         }
-        self.documents.append(self.name, json.dumps(line, separators=(",", ":")).encode())
+        content = json.dumps(line, separators=(",", ":")).encode()
+        self.keep(lambda: self.documents.append(self.name, content))
+
+    def keep(self, write: Callable[[], None]) -> None:
+        """Write something down; if that fails, say so and go on: a note must not cost the training.
+
+        Args:
+            write: Writes it.
+        """
+        try:
+            write()
+        except Exception as error:
+            _log.warning("could not write down a record in %s: %s", self.documents.location, error)
 
     def warn(self, what: str, message: str, **details: Any) -> None:
         """Write a warning.
@@ -186,9 +205,9 @@ class RecoveryClock:
                 # With nothing lost, the first step is a new one.
                 lost = now - self._marks[4] if self._steps_lost else 0.0
                 self._write_recovery(lost=lost)
-        if self._caught_up and now - self._heartbeat_at >= self._heartbeat_seconds:
+        if now - self._heartbeat_at >= self._heartbeat_seconds:
             self._heartbeat_at = now
-            self._write_heartbeat(step, now)
+            self._write_heartbeat(now)
         if now - self._progress_at >= self._progress_seconds:
             self._progress_at = now
             self.write_progress()
@@ -214,8 +233,8 @@ class RecoveryClock:
             reason: Why it ends.
         """
         self.write_progress()
-        if self._caught_up and reason != "failed":
-            self._write_heartbeat(self._next_step - 1, self._records.clock())
+        if len(self._marks) > 4:
+            self._write_heartbeat(self._records.clock())
         self._records.write("end", reason=reason)
 
     @property
@@ -243,9 +262,12 @@ class RecoveryClock:
             tier=self._tier,
         )
 
-    def _write_heartbeat(self, step: int, now: float) -> None:
+    def _write_heartbeat(self, now: float) -> None:
+        # The furthest step there ever was: one that is computed again is lost until then.
+        done = self._next_step - 1
+        step = done if self._last_step is None else max(done, self._last_step)
         content = json.dumps({"version": SCHEMA_VERSION, "step": step, "time": now})
-        self._records.documents.write(HEARTBEAT_NAME, content.encode())
+        self._records.keep(lambda: self._records.documents.write(HEARTBEAT_NAME, content.encode()))
 
 
 def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
@@ -260,14 +282,15 @@ def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         ValueError: If another line is no record, or of a later version of the schema; the message names it.
     """
     there = Path(location)
-    for path in [there] if there.is_file() else sorted(there.glob("*.jsonl")):
+    files = [there] if there.is_file() else sorted(path for path in there.glob("*.jsonl") if path.is_file())
+    for path in files:
         lines = path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
             if not line:
                 continue
             try:
                 record = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 if number == len(lines):
                     continue
                 raise ValueError(f"{path}:{number} is no record: {error}") from error
@@ -277,11 +300,21 @@ def read_records(location: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def _heartbeat(found: Documents) -> tuple[float | None, int | None]:
-    content = found.read(HEARTBEAT_NAME)
-    if content is None:
+    try:
+        content = found.read(HEARTBEAT_NAME)
+        if content is None:
+            return None, None
+        said = json.loads(content)
+        seconds, step = float(said["time"]), said["step"]
+        wrong = check_step(step)
+        if wrong is not None or not math.isfinite(seconds):
+            raise ValueError(f"time must be finite and step a step, got {seconds} and {step!r:.100}")
+        return seconds, step
+    except Exception as error:
+        _log.warning(
+            "%s in %s cannot be read; no recovery is told: %s", HEARTBEAT_NAME, found.location, error
+        )
         return None, None
-    said = json.loads(content)
-    return float(said["time"]), int(said["step"])
 
 
 def _process_started(clock: Callable[[], float]) -> float:

@@ -58,6 +58,7 @@ class SavesInFlight:
     Args:
         asynchronous: Whether :meth:`run` returns before the save is complete.
         on_saved: Called with what each complete save cost, in the thread of training. Default nothing.
+        warns: Whether an interval that is too short is logged: one of many ranks is enough. Default it is.
         clock: Seconds. Default :func:`time.perf_counter`.
     """
 
@@ -66,8 +67,10 @@ class SavesInFlight:
         *,
         asynchronous: bool,
         on_saved: Callable[[SaveReport], None] | None = None,
+        warns: bool = True,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        self._warns = warns
         self._asynchronous = asynchronous
         self._on_saved = on_saved
         self._clock = clock
@@ -131,7 +134,7 @@ class SavesInFlight:
             tiers=self._tiers,
         )
         # Said again only when it has become twice as bad: else it would be in the log with every save.
-        if report.interval_is_too_short and report.seconds >= 2 * self._warned_of_seconds:
+        if self._warns and report.interval_is_too_short and report.seconds >= 2 * self._warned_of_seconds:
             self._warned_of_seconds = report.seconds
             _log.warning("%s; saves cost more time than there is between them: save less often", report.line)
         if self._on_saved is not None:

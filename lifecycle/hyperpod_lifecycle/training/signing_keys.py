@@ -15,6 +15,7 @@ from hyperpod_lifecycle.training.checkpoint_errors import SigningKeyError
 
 _LEAST_SECRET_BYTES = 32
 _MOST_KEY_FILE_BYTES = 4096
+_KEY_FILE = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _KMS_MOST_MESSAGE_BYTES = 4096
 _KMS_ALGORITHM = "HMAC_SHA_256"
 _KMS_ATTEMPTS = 10
@@ -121,15 +122,13 @@ class LocalKey:
         with os.fdopen(descriptor, "rb") as stream:
             _check_key_file(os.fspath(path), os.fstat(stream.fileno()), allow_group_read=allow_group_read)
             text = stream.read(_MOST_KEY_FILE_BYTES + 1)
-        try:
-            secret = bytes.fromhex(text.decode("ascii").strip())
-        except ValueError:
-            # The cause would carry part of the secret into a log.
+        digits = text.strip()
+        if _KEY_FILE.fullmatch(digits) is None:
             raise SigningKeyError(
-                f"the signing key {os.fspath(path)} must be hexadecimal digits; make one with "
-                "LocalKey.generate"
-            ) from None
-        return cls(secret, key_id=key_id)
+                f"the signing key {os.fspath(path)} must be hexadecimal digits, two for each byte; make one "
+                "with LocalKey.generate"
+            )
+        return cls(bytes.fromhex(digits.decode("ascii")), key_id=key_id)
 
     def sign(self, data: bytes) -> bytes:
         """Return the HMAC-SHA-256 of the data."""
@@ -264,6 +263,11 @@ class KeyRing:
         """Sign with the first key."""
         return self._signing_key.sign(data)
 
+    @property
+    def trusted(self) -> tuple[SigningKey, ...]:
+        """All keys whose checkpoints are loaded."""
+        return self._trusted
+
     def verify(self, data: bytes, mac: bytes) -> bool:
         """Say whether the MAC is any of the keys'."""
         return any(key.verify(data, mac) for key in self._trusted)
@@ -285,6 +289,13 @@ class UnsignedCheckpoints:
     def verify(self, data: bytes, mac: bytes) -> bool:
         """Say whether the checksum is right."""
         return hmac.compare_digest(self.sign(data), mac)
+
+
+def trusts_unsigned(key: SigningKey) -> bool:
+    """Say whether a key is :class:`UnsignedCheckpoints`, or a ring with it: one open door opens them all."""
+    if isinstance(key, KeyRing):
+        return any(trusts_unsigned(one) for one in key.trusted)
+    return isinstance(key, UnsignedCheckpoints)
 
 
 def _check_message(data: bytes) -> None:

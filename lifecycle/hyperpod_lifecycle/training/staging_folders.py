@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
 
-from hyperpod_lifecycle.training.file_locks import held_lock_file
+from hyperpod_lifecycle.training.file_locks import dead_lock_file, new_lock_file
+from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 _PREFIX = "hyperpod-saving-"
 
@@ -23,11 +25,13 @@ class StagingFolder:
         self._parent = Path(tempfile.gettempdir()) if parent is None else parent
         self._parent.mkdir(parents=True, exist_ok=True)
         _remove_dead(self._parent)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
-        self._lock = held_lock_file(_lock_of(self.path), create=True)
+        self.path = self._parent / f"{_PREFIX}{secrets.token_hex(16)}"
+        self._lock: int | None = new_lock_file(_lock_of(self.path))
+        self.private = PrivateFolder(self.path)
 
     def remove(self) -> None:
         """Remove it with all that is in it."""
+        self.private.close()
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             _lock_of(self.path).unlink(missing_ok=True)
@@ -36,13 +40,12 @@ class StagingFolder:
 
 
 def _remove_dead(parent: Path) -> None:
-    # A folder is made before its lock here: one without a lock may be about to get it, and is left alone.
     for path in parent.glob(f"{_PREFIX}*.lock"):
         folder = path.with_suffix("")
         try:
             if path.lstat().st_uid != os.geteuid():
                 continue
-            held = held_lock_file(path, create=False)
+            held = dead_lock_file(path)
         except OSError:
             # Somebody else's, or gone meanwhile: the owner's next save removes it.
             continue

@@ -102,7 +102,7 @@ class StepTimes:
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
-        """Measure what a rank does in this step without waiting for others; several times a step, if need be."""
+        """Measure what a rank does in this step without waiting for others; several times, if need be."""
         begun = self._clock()
         try:
             yield

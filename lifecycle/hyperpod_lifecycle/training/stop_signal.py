@@ -71,7 +71,7 @@ class StopSignal:
         return self._received is not None
 
     def seconds_left(self) -> float | None:
-        """Seconds until the process is killed, negative when they are over; None while nobody told it to end."""
+        """Seconds until the process is killed, negative after that; None while nobody told it to end."""
         if self._received is None:
             return None
         grace = grace_seconds() if self._grace_seconds is None else self._grace_seconds

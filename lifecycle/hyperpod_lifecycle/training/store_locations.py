@@ -8,6 +8,7 @@ import re
 from hyperpod_lifecycle.training.checkpoint_store import CheckpointStore
 from hyperpod_lifecycle.training.directory_store import DirectoryStore
 
+_LOST_SLASH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/(?!/)")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
@@ -18,9 +19,10 @@ def store_at(location: str | os.PathLike[str]) -> CheckpointStore:
         location: ``s3://bucket/prefix`` (boto3), another URL that fsspec knows, or a directory.
 
     Raises:
-        ValueError: If a URL lacks bucket or path.
+        ValueError: If a URL lacks bucket, path or a slash.
     """
     text = os.fspath(location)
+    refuse_lost_slash(text)
     url = _URL.fullmatch(text)
     if url is None:
         return DirectoryStore(text)
@@ -35,3 +37,16 @@ def store_at(location: str | os.PathLike[str]) -> CheckpointStore:
     from hyperpod_lifecycle.training.fsspec_store import FsspecStore
 
     return FsspecStore(text)
+
+
+def refuse_lost_slash(location: str) -> None:
+    """Refuse what ``Path("s3://bucket/run")`` makes of a URL: a folder of the node's own disk.
+
+    Raises:
+        ValueError: If it is such a one.
+    """
+    if _LOST_SLASH.match(location):
+        raise ValueError(
+            f"location must be a directory or a URL such as s3://bucket/run42, got {location!r}; "
+            "pathlib.Path takes a slash out of URLs: pass them as text, and such a directory as ./<name>"
+        )

@@ -21,23 +21,32 @@ from typing import Any, Final
 
 from hyperpod_lifecycle.training.agreement import on_rank_zero
 from hyperpod_lifecycle.training.checkpoint_errors import (
+    CheckpointError,
     NothingVerifiesError,
     RefusedCheckpointError,
     SaveError,
+    SigningKeyError,
 )
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, log_event
+from hyperpod_lifecycle.training.checkpoint_events import (
+    UNSIGNED_WORDS,
+    CheckpointEvent,
+    EventKind,
+    log_event,
+)
 from hyperpod_lifecycle.training.coordinator import Coordinator
 from hyperpod_lifecycle.training.distributed_checkpoints import Loaded
 from hyperpod_lifecycle.training.loop_state import LoopState
 from hyperpod_lifecycle.training.manifest import Manifest, SavedFile, read_manifest, write_manifest
 from hyperpod_lifecycle.training.save_schedule import SaveSchedule
 from hyperpod_lifecycle.training.saves_in_flight import SaveReport, SavesInFlight
-from hyperpod_lifecycle.training.signing_keys import SigningKey
+from hyperpod_lifecycle.training.signing_keys import SigningKey, trusts_unsigned
+from hyperpod_lifecycle.training.torch_failures import load_failures, save_failures
 from hyperpod_model.catalog.recovery import RAY_DELETES_AFTER_UPLOAD_OPTION, TierName
 
 SEAL_END: Final = b"hyperpod-sealed-1\n"
 
 _LENGTH_BYTES = 8
+_MOST_MEMORY_STEPS = 8
 _METADATA = "metadata"
 _STATE, _SHARED = "state", "loop"
 _NAMESPACE = re.compile(r"[A-Za-z0-9_-]+")
@@ -105,7 +114,10 @@ class TieredCheckpoints:
         self._asynchronous = asynchronous
         self._on_event = log_event if on_event is None else on_event
         self._memory_url = memory_url
-        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved)
+        self._in_part = False
+        self._saves = SavesInFlight(asynchronous=asynchronous, on_saved=on_saved, warns=coordinator.rank == 0)
+        if coordinator.rank == 0 and trusts_unsigned(key):
+            self._tell("unsigned", UNSIGNED_WORDS)
 
     def save(self, step: int, state: dict[str, Any], loop: LoopState, *, durable: bool = False) -> None:
         """Save a step to memory, and to S3 if the schedule says so.
@@ -135,7 +147,7 @@ class TieredCheckpoints:
         """Wait for the save that is in flight, and end the thread."""
         self._saves.close()
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
         """Load the newest checkpoint that verifies, from memory where that has it, else from S3.
 
         What does not verify is passed over, in favour of the other tier and then of older steps.
@@ -143,26 +155,29 @@ class TieredCheckpoints:
         Args:
             state: What to fill: tensors in place, other values by name.
             loop: What to fill, last of all.
+            start_over: Return None even where there are some, and none verifies; unless one was loaded in
+                part, which is nothing to begin with. Off by default.
 
         Returns:
             What was loaded; None if neither tier has any.
 
         Raises:
             NothingVerifiesError: If there are some, and none verifies.
+            CheckpointError: If S3 does not say what is there, which says nothing about the checkpoints.
+            SigningKeyError: If the key cannot be used, which says nothing about the checkpoints.
         """
         self.wait()
+        self._in_part = False
         steps: list[int] = on_rank_zero(self._coordinator, self._steps)
         for step in steps:
             loaded = self._load(step, state, loop)
             if loaded is not None:
                 return loaded
-        if steps:
+        if steps and (self._in_part or not start_over):
             raise NothingVerifiesError(
                 f"none of the checkpoints of {self._namespace} verifies (the newest is of step {steps[0]}); "
-                f"the "
-                "events say why; what was loaded in part must not be trained on: mend the key, or begin anew "
-                "under "
-                "another namespace"
+                "the events say why; what was loaded in part must not be trained on: mend the key, or begin "
+                "anew with start_over=True or under another namespace"
             )
         return None
 
@@ -182,11 +197,13 @@ class TieredCheckpoints:
             pending: Any = dcp.async_save(whole, storage_writer=writer, process_group=self._group)
         else:
             pending = None
-            dcp.save(whole, storage_writer=writer, process_group=self._group)
+            with save_failures(step):
+                dcp.save(whole, storage_writer=writer, process_group=self._group)
 
         def finish() -> None:
             if pending is not None:
-                pending.result()
+                with save_failures(step):
+                    pending.result()
             # AWS's writer goes on without the tier that failed, as long as the other has the checkpoint.
             if lasts and not writer.s3_success:
                 raise SaveError(f"step {step} did not reach {self._s3_uri}")
@@ -197,20 +214,32 @@ class TieredCheckpoints:
 
     def _steps(self) -> list[int]:
         reader = _reader(self._configuration(), None, self._key, self._memory_url, self._refused)
-        found = {step for step, _ in reader._get_latest_step_all_tiers()}
-        return sorted(found, reverse=True)
+        in_memory = reader.client.get_latest_checkpoints(limit=_MOST_MEMORY_STEPS)
+        return sorted({*in_memory, *reader.steps_in_bucket()}, reverse=True)
 
     def _load(self, step: int, state: dict[str, Any], loop: LoopState) -> Loaded | None:
         import torch
         import torch.distributed.checkpoint as dcp
-        from torch.distributed.checkpoint.api import CheckpointException
 
         rank = self._coordinator.rank
-        reader = _reader(self._configuration(), step, self._key, self._memory_url, self._refused)
+        vouched = _Vouched(self._key, asks=rank == 0)
+        reader = _reader(self._configuration(), step, vouched, self._memory_url, self._refused)
+
+        def ask() -> list[str]:
+            reader.read_metadata()
+            # AWS's reader takes it for a tier that does not answer.
+            if vouched.failure is not None:
+                raise vouched.failure
+            return sorted(vouched.good)
+
+        vouched.good = set(on_rank_zero(self._coordinator, ask))
         parts = reader.read_metadata().state_dict_metadata
         # A rank alone may fail to see it: all go by what all see.
         told = self._coordinator.gather(bool(parts))
         if not self._coordinator.broadcast(None if told is None else all(told)):
+            if rank == 0 and not reader.refuses:
+                message = "neither tier has its metadata: its save was cut off, or a tier does not answer"
+                self._refused(step, RefusedCheckpointError("no_manifest", message))
             return None
         names = ["shared", _own_name(rank)]
         own = {
@@ -220,9 +249,11 @@ class TieredCheckpoints:
         }
         whole = {_STATE: state, _SHARED: own}
         try:
-            dcp.load(whole, storage_reader=reader, process_group=self._group)
-        except CheckpointException as error:
-            self._refused(step, RefusedCheckpointError("unreadable", f"it cannot be loaded: {error}"))
+            with load_failures(step):
+                dcp.load(whole, storage_reader=reader, process_group=self._group)
+        except CheckpointError as error:
+            self._in_part = True
+            self._refused(step, RefusedCheckpointError("unreadable", str(error)))
             return None
         for name, value in whole[_STATE].items():
             state[name] = value
@@ -247,14 +278,14 @@ class TieredCheckpoints:
         )
 
     def _refused(self, step: int, error: RefusedCheckpointError) -> None:
+        self._tell("refused", str(error), step=step, reason=error.reason)
+
+    def _tell(
+        self, kind: EventKind, message: str, *, step: int | None = None, reason: str | None = None
+    ) -> None:
+        location = f"{self._s3_uri}/{self._namespace}"
         self._on_event(
-            CheckpointEvent(
-                kind="refused",
-                location=f"{self._s3_uri}/{self._namespace}",
-                step=step,
-                reason=error.reason,
-                message=str(error),
-            )
+            CheckpointEvent(kind=kind, location=location, step=step, reason=reason, message=message)
         )
 
 
@@ -332,6 +363,37 @@ def _check(content: bytes, file: SavedFile) -> None:
         )
     if not hmac.compare_digest(hashlib.sha256(content).hexdigest(), file.sha256):
         raise RefusedCheckpointError("digest", f"the bytes of {file.name!r} are not those that were saved")
+
+
+class _Vouched:
+    """A key that rank 0 alone asks: thousands of ranks that resume at once would be too many for KMS.
+
+    Rank 0 tells the others which MACs it found good, and they take those and no others.
+    """
+
+    def __init__(self, key: SigningKey, *, asks: bool) -> None:
+        self.good: set[str] = set()
+        self.failure: SigningKeyError | None = None
+        self._key = key
+        self._asks = asks
+
+    @property
+    def key_id(self) -> str:
+        return self._key.key_id
+
+    def sign(self, data: bytes) -> bytes:
+        raise NotImplementedError("it only verifies")
+
+    def verify(self, data: bytes, mac: bytes) -> bool:
+        said = hashlib.sha256(len(data).to_bytes(8, "big") + data + mac).hexdigest()
+        if said not in self.good and self._asks:
+            try:
+                if self._key.verify(data, mac):
+                    self.good.add(said)
+            except SigningKeyError as error:
+                self.failure = error
+                raise
+        return said in self.good
 
 
 class _Digest:
@@ -458,7 +520,8 @@ def _reader(
             self._reader = reader
 
         def get_latest_checkpoints(self, limit: int) -> Any:
-            return self._client.get_latest_checkpoints(limit=limit)
+            # Whoever answers on the port may answer with more.
+            return self._client.get_latest_checkpoints(limit=limit)[:limit]
 
         def get_checkpoint(
             self, step: int, metadata_index: int | None = None, rank: int | None = None
@@ -492,6 +555,7 @@ def _reader(
     class VerifiedReader(SageMakerTieredStorageReader):  # type: ignore[misc]
         def __init__(self) -> None:
             self.sources: set[str] = set()
+            self.refuses = False
             self._parts: dict[int, SavedFile] = {}
             self._known: Any = None
             super().__init__(checkpoint_config=configuration, step=step)
@@ -500,6 +564,33 @@ def _reader(
             if self._known is None:
                 self._known = super().read_metadata()
             return self._known
+
+        def steps_in_bucket(self) -> list[int]:
+            """Steps with a folder of every rank, in S3.
+
+            AWS's own search gives the newest alone, which may be one that was cut off or that somebody put
+            there, and takes a bucket that does not answer for an empty one.
+            """
+            import boto3
+            from botocore.exceptions import BotoCoreError, ClientError
+
+            bucket, _, prefix = configuration.s3_tier_base_path.removeprefix("s3://").partition("/")
+            ranks = set(range(configuration.world_size))
+            try:
+                client = boto3.client("s3", region_name=self.region)
+                found = self.s3_strategy.find_step_ranks(
+                    client.get_paginator("list_objects_v2"),
+                    bucket,
+                    prefix,
+                    configuration.namespace,
+                    configuration.world_size,
+                )
+            except (BotoCoreError, ClientError) as error:
+                raise CheckpointError(
+                    f"S3 refused or did not answer ListObjectsV2 of {configuration.s3_tier_base_path}: "
+                    f"{error}; whether there are checkpoints is not known, so training does not begin anew"
+                ) from error
+            return [step for step, of_ranks in found.items() if of_ranks == ranks]
 
         def verified(self, of_step: int, content: bytes, rank: int | None, source: str) -> bytes:
             try:
@@ -512,6 +603,7 @@ def _reader(
                     raise RefusedCheckpointError("missing_file", f"its manifest names no part of rank {rank}")
                 _check(content, part)
             except RefusedCheckpointError as error:
+                self.refuses = True
                 on_refused(of_step, error)
                 raise
             self.sources.add(source)

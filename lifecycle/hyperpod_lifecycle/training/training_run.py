@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent
+from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent, log_event
 from hyperpod_lifecycle.training.coordinator import Coordinator
 from hyperpod_lifecycle.training.crash_loop import CrashLoopGuard
 from hyperpod_lifecycle.training.distributed_checkpoints import Loaded
@@ -34,8 +34,8 @@ class Saver(Protocol):
     def close(self) -> None:
         """Wait, and let go of what it holds."""
 
-    def load(self, state: dict[str, Any], loop: LoopState) -> Loaded | None:
-        """Load the newest checkpoint; None if there is none."""
+    def load(self, state: dict[str, Any], loop: LoopState, *, start_over: bool = False) -> Loaded | None:
+        """Load the newest checkpoint; None if there is none, or none verifies and ``start_over`` is said."""
 
 
 class TrainingRun:
@@ -112,19 +112,30 @@ class TrainingRun:
         if self._guard is not None and error is None and self.interrupted:
             self._guard.interrupted()
 
-    def resume(self, saver: Saver, state: dict[str, Any]) -> Loaded | None:
+    def resume(
+        self, saver: Saver | None, state: dict[str, Any], *, start_over: bool = False
+    ) -> Loaded | None:
         """Load the newest checkpoint. Collective.
 
+        If an earlier start saved a later step, by what the guard knows, the log and the records say so.
+
         Args:
-            saver: Loads it.
+            saver: Loads it. None: training begins anew.
             state: What to fill; with ``get_state_dict``, hand it to ``set_state_dict`` afterwards.
+            start_over: Begin anew even where there are checkpoints and none verifies. Off by default: a wrong
+                key must not make a run begin again.
 
         Returns:
             What was loaded; None if training begins anew.
+
+        Raises:
+            NothingVerifiesError: If there are checkpoints and none verifies.
         """
-        loaded = saver.load(state, self._loop)
+        loaded = None if saver is None else saver.load(state, self._loop, start_over=start_over)
         if self._clock is not None:
             self._clock.loaded(self._loop.next_step, "none" if loaded is None else loaded.tier)
+        if saver is not None:
+            self._warn_of_older(None if loaded is None else loaded.step)
         if loaded is not None and loaded.not_restored:
             what = ", ".join(loaded.not_restored)
             message = f"could not restore {what}: the checkpoint has none for rank {self._coordinator.rank}"
@@ -139,11 +150,14 @@ class TrainingRun:
         if self._clock is not None:
             self._clock.data_ready()
 
-    def steps_left(self, saver: Saver, state: Callable[[], dict[str, Any]]) -> Iterator[int]:
+    def steps_left(self, saver: Saver | None, state: Callable[[], dict[str, Any]]) -> Iterator[int]:
         """Yield each step that is left; what the loop's body does is the step.
 
+        Make iterators of the data before the loop: right before the first step, random numbers are put where
+        the checkpoint had them.
+
         Args:
-            saver: Saves.
+            saver: Saves. None: nothing is saved.
             state: Gives the state to save, after a step.
 
         Raises:
@@ -151,6 +165,7 @@ class TrainingRun:
         """
         if not self._data_told:
             self.data_ready()
+        self._loop.restore_random()
         for step in range(self._loop.next_step, self._steps):
             yield step
             self._loop.next_step = step + 1
@@ -162,12 +177,13 @@ class TrainingRun:
             # At the last step nothing is interrupted any more. All ranks ask all the same: asking is
             # collective.
             self.interrupted = self._any(self._stop.requested) and not last
-            if self.interrupted or last or self._schedule.is_due(step):
+            if saver is not None and (self.interrupted or last or self._schedule.is_due(step)):
                 self._warn_of_short_grace()
                 saver.save(step, state(), self._loop, durable=self.interrupted or last)
             if self.interrupted:
                 break
-        saver.wait()
+        if saver is not None:
+            saver.wait()
 
     def on_saved(self, report: SaveReport) -> None:
         """Take note of a complete save: progress, and what it cost."""
@@ -196,7 +212,8 @@ class TrainingRun:
             self._on_step_saved(report.step)
 
     def on_event(self, event: CheckpointEvent) -> None:
-        """Take note of what happens to checkpoints: a refused one is recorded."""
+        """Take note of what happens to checkpoints: all of it is logged, a refused one is recorded."""
+        log_event(event)
         if self._records is not None and event.kind == "refused":
             self._records.warn("checkpoint_refused", event.message, step=event.step, reason=event.reason)
 
@@ -223,6 +240,20 @@ class TrainingRun:
             return bool(any_of(value))
         told = self._coordinator.gather(value)
         return bool(self._coordinator.broadcast(None if told is None else any(told)))
+
+    def _warn_of_older(self, step: int | None) -> None:
+        """Nothing among checkpoints tells that newer ones were there: what is beside them does."""
+        saved = None if self._guard is None else self._guard.saved_step
+        if saved is None or (step is not None and step >= saved):
+            return
+        found = "there is no checkpoint: training begins anew" if step is None else f"step {step} is loaded"
+        message = (
+            f"step {saved} was saved before, and {found}; newer checkpoints were refused or removed, or the "
+            "place is not mounted"
+        )
+        _log.warning("%s", message)
+        if self._records is not None:
+            self._records.warn("older_checkpoint", message, saved_step=saved, loaded_step=step)
 
     def _warn_of_short_grace(self) -> None:
         left = self._stop.seconds_left()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hmac
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ class VerifiedCheckpoint:
         self._scratch = scratch
         self._threads = threads
         self._copied: set[str] = set()
+        # Readers with threads may ask for a file at the same time.
+        self._locks = {name: threading.Lock() for name in self._files}
 
     @property
     def step(self) -> int:
@@ -82,20 +85,10 @@ class VerifiedCheckpoint:
         """
         file = self._known(name)
         path = self._scratch / name
-        if name not in self._copied:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with path.open("xb") as stream:
-                    self._copy(file, stream)
-            except BaseException as error:
-                path.unlink(missing_ok=True)
-                if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                    raise CheckpointError(
-                        f"no room for the verified copy of {name!r} ({file.size} bytes) in {self._scratch}; "
-                        "give Checkpoints(scratch=...) a folder on a larger disk"
-                    ) from error
-                raise
-            self._copied.add(name)
+        with self._locks[name]:
+            if name not in self._copied:
+                self._copy_to(path, file)
+                self._copied.add(name)
         return path
 
     def directory(self, names: Iterable[str] | None = None) -> Path:
@@ -123,6 +116,20 @@ class VerifiedCheckpoint:
                 f"the checkpoint of step {self.step} has no file {name!r}; its manifest lists "
                 f"{len(self._files)}"
             ) from None
+
+    def _copy_to(self, path: Path, file: SavedFile) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with path.open("xb") as stream:
+                self._copy(file, stream)
+        except BaseException as error:
+            path.unlink(missing_ok=True)
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise CheckpointError(
+                    f"no room for the verified copy of {file.name!r} ({file.size} bytes) in {self._scratch}; "
+                    "give Checkpoints(scratch=...) a folder on a larger disk"
+                ) from error
+            raise
 
     def _copy(self, file: SavedFile, target: BinaryIO) -> None:
         check_file(self._store, attempt_of(self._manifest), file, copy_to=target)

@@ -33,7 +33,13 @@ def check_scripted_slurm(spec: ClusterSpec, *, uploads_own_scripts: bool) -> lis
             for field in _OF_OUR_SCRIPTS
             if known(getattr(slurm, field)) and getattr(slurm, field)
         ]
-    return [*_check_mode(spec), *_check_roles(spec), *_check_settings(slurm)]
+    if spec.lifecycle_scripts is None:
+        message = (
+            "'lifecycle' needs scripts that configure Slurm, and lifecycle_scripts is null; leave one out or "
+            "give each group scripts of its own"
+        )
+        return [Fault(("slurm", "mode"), message)]
+    return [*_check_mode(spec), *_check_roles(spec), *_check_runs(spec), *_check_settings(slurm)]
 
 
 def _check_mode(spec: ClusterSpec) -> list[Fault]:
@@ -45,6 +51,17 @@ def _check_mode(spec: ClusterSpec) -> list[Fault]:
         "slurm.mode out"
     )
     return [Fault(("node_provisioning_mode",), message)]
+
+
+def _check_runs(spec: ClusterSpec) -> list[Fault]:
+    return [
+        Fault(
+            ("instance_groups", index, "runs_lifecycle_scripts"),
+            "is false, and the scripts are what starts Slurm on a node; leave it out",
+        )
+        for index, group in enumerate(spec.instance_groups)
+        if known(group) and group.runs_lifecycle_scripts is False
+    ]
 
 
 def _check_roles(spec: ClusterSpec) -> list[Fault]:

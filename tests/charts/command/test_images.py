@@ -96,8 +96,11 @@ def test_requirements_are_exact(path):
     wanted = [line for line in lines if not line.startswith("#")]
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", line) for line in wanted)
     installs = [said for said in of_kind(path, "RUN") if "pip install" in said]
-    assert bool(wanted) == bool(installs)
-    assert all("--requirement requirements.txt" in said for said in installs)
+    # Beside the wheel of this project, which has no version yet that a registry knows.
+    others = [said for said in installs if "/wheel/cdk_hyperpod-*.whl" not in said]
+    assert len(installs) == len(others) + 1
+    assert bool(wanted) == bool(others)
+    assert all("--requirement requirements.txt" in said for said in others)
 
 
 @every_image

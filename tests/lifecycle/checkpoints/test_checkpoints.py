@@ -77,6 +77,21 @@ def test_first_save_of_a_step_is_kept(place: Place) -> None:
     assert set(before) <= set(place.names()), "what lost the race left nothing to clean up"
 
 
+def test_zombie_that_commits_second_keeps_what_is_there(place: Place) -> None:
+    zombie, restarted = place.open(), place.open()
+    with zombie.begin(5) as writer:
+        (writer.directory / "model.pt").write_bytes(b"zombie")
+        kept = save(restarted, 5)
+        assert writer.commit({"step": 5}) == kept
+    assert loaded(place.open(), kept) == b"model 5"
+    assert len(place.told("saved")) == 1
+    save(restarted, 9)
+    late = save(zombie, 7)
+    newest = place.open().latest_complete()
+    assert newest is not None
+    assert (late.step, newest.step) == (7, 9), "a zombie that saves an older step takes nothing away"
+
+
 def test_keeps_the_newest(place: Place) -> None:
     checkpoints = place.open(keep=2)
     for step in (1, 2, 3, 4):
@@ -141,6 +156,7 @@ def test_one_save_in_flight(place: Place) -> None:
 
 def test_exception_in_a_save_aborts_it(place: Place) -> None:
     checkpoints = place.open()
+
     def out_of_memory() -> None:
         with checkpoints.begin(1) as writer:
             (writer.directory / "half.pt").write_bytes(b"half")
@@ -259,6 +275,29 @@ def test_damage_can_be_left_to_reading(place: Place) -> None:
         place.open().latest_complete()
 
 
+def test_manifest_that_changes_after_it_was_verified(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = save(place.open(), 1)
+    reader = place.open()
+    read_once, hostile = type(reader._store).signed_manifest, place.read(place.manifest(1)) + b" "
+    answers = [read_once(reader._store, 1), hostile, hostile]
+    monkeypatch.setattr(reader._store, "signed_manifest", lambda step: answers.pop(0))
+    assert reader.latest_complete() == saved
+    assert len(answers) == 2, "what was verified is what is used: it is read once"
+
+
+def test_huge_manifest_is_refused_unread(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hyperpod_lifecycle.training import directory_store, object_store
+
+    for module in (directory_store, object_store):
+        monkeypatch.setattr(module, "LARGEST_MANIFEST_BYTES", 2000)
+    checkpoints = place.open()
+    saved = save(checkpoints, 1)
+    place.write(place.manifest(2), b"x" * 3000)
+    assert place.open().latest_complete() == saved
+    assert [(event.step, event.reason) for event in place.told("refused")] == [(2, "too_large")]
+    assert loaded(place.open(), save(checkpoints, 2)) == b"model 2"
+
+
 def test_files_that_no_manifest_names_are_never_read(place: Place) -> None:
     checkpoints = place.open()
     saved = save(checkpoints, 1)
@@ -305,6 +344,26 @@ def test_unsigned_by_name_only(place: Place) -> None:
     place.write(place.file(saved, ".metadata"), b"META 1")
     with pytest.raises(NothingVerifiesError):
         checkpoints.latest_complete()
+
+
+def test_ring_with_an_open_door_is_told(place: Place) -> None:
+    saved = save(place.open(key=UnsignedCheckpoints(), on_event=lambda event: None), 1)
+    assert place.open(key=KeyRing(KEY, KeyRing(OTHER_KEY, UnsignedCheckpoints()))).latest_complete() == saved
+    assert len(place.told("unsigned")) == 1
+    place.open(key=KeyRing(KEY, OTHER_KEY))
+    assert len(place.told("unsigned")) == 1
+
+
+def test_name_of_a_key_that_is_none_is_not_repeated(place: Place) -> None:
+    save(place.open(), 1)
+    signed = place.read(place.manifest(1))
+    hostile = signed.replace(KEY.key_id.encode(), b"$(touch${IFS}pwned)HYPERPOD_CRASH_LOOP", 1)
+    place.write(place.manifest(1), hostile)
+    with pytest.raises(NothingVerifiesError):
+        place.open().latest_complete()
+    (refused,) = place.told("refused")
+    assert "signed with key of an unusual name (38 characters)" in refused.message
+    assert "pwned" not in refused.message
 
 
 def test_new_save_takes_the_place_of_a_refused_one(place: Place) -> None:

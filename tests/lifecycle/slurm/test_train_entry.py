@@ -129,6 +129,15 @@ def test_torchrun_gets_the_live_nodes_and_not_those_of_the_environment(node: Nod
     assert got["SLURM_JOB_NODELIST"] == "ip-10-1-2-[3,5]"
 
 
+def test_the_log_tells_what_was_stale(node: Node) -> None:
+    node.step("ip-10-1-2-[3,5]", 2)
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    stale = node.run("--", "x", environment={"SLURM_JOB_NODELIST": "ip-10-1-2-[3-4]"})
+    assert stale.stderr.endswith(" on ip-10-1-2-3; the environment names ip-10-1-2-[3-4]\n")
+    right = node.run("--", "x", environment={"SLURM_JOB_NODELIST": "ip-10-1-2-[3,5]"})
+    assert right.stderr.endswith(" on ip-10-1-2-3\n")
+
+
 def test_only_the_first_node_hosts_the_meeting(node: Node) -> None:
     node.step("ip-10-1-2-[3,5]", 2)
     node.addresses(ip_10_1_2_3="10.1.2.3")
@@ -169,6 +178,55 @@ def test_the_first_job_of_an_array_takes_its_own_nodes(node: Node) -> None:
     got = node.launched("--", "train.py", SLURM_ARRAY_JOB_ID="12", SLURM_ARRAY_TASK_ID="2")
     assert got["PET_NNODES"] == "2"
     assert got["PET_RDZV_ENDPOINT"].startswith("10.1.2.4:")
+
+
+HETEROGENEOUS = {"SLURM_HET_SIZE": "2", "SLURM_JOB_ID_HET_GROUP_0": "12", "SLURM_JOB_ID_HET_GROUP_1": "13"}
+
+
+@pytest.mark.parametrize(
+    ("components", "count", "first"),
+    [
+        ({"12": ("ip-10-1-2-3", 1)}, 1, "ip-10-1-2-3"),
+        ({"13": ("ip-10-1-2-[4-5]", 2)}, 2, "ip-10-1-2-4"),
+        ({"12": ("ip-10-1-2-3", 1), "13": ("ip-10-1-2-[4-5]", 2)}, 3, "ip-10-1-2-3"),
+    ],
+    ids=["first component", "second component", "both"],
+)
+def test_a_step_of_a_heterogeneous_job_has_nodes_of_its_components(
+    node: Node, components: dict[str, tuple[str, int]], count: int, first: str
+) -> None:
+    """In such a step, SLURM_JOB_ID is that of the first component, whichever the step is on."""
+    for job, (nodes, number) in components.items():
+        node.step(nodes, number, job=job)
+    node.answer("job", "12", JOB.format(job=12, array="", name="llama", list="ip-10-1-2-3", count=1))
+    node.addresses(ip_10_1_2_3="10.1.2.3", ip_10_1_2_4="10.1.2.4")
+    said = node.launched("--", "train.py", **HETEROGENEOUS, SLURM_STEP_NUM_NODES=str(count))
+    assert said["PET_NNODES"] == str(count)
+    assert said["SLURM_JOB_NODELIST"] == ",".join(nodes for nodes, _ in components.values())
+    assert said["PET_RDZV_ENDPOINT"].startswith(first.removeprefix("ip-").replace("-", ".") + ":")
+
+
+def test_the_list_of_all_components_is_not_called_stale(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    node.step("ip-10-1-2-[4-5]", 2, job="13")
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    whole = {"SLURM_STEP_NUM_NODES": "3", "SLURM_JOB_NODELIST": "ip-10-1-2-[3-5]"}
+    assert "the environment names" not in node.run("--", "train.py", environment=HETEROGENEOUS | whole).stderr
+
+
+def test_a_step_of_a_heterogeneous_job_never_starts_on_some_of_its_nodes(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    done = node.run("--", "train.py", environment={**HETEROGENEOUS, "SLURM_STEP_NUM_NODES": "3"})
+    assert done.returncode == 1
+    assert "FAILED: Slurm tells 1 of the 3 nodes of this step of a heterogeneous job" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_job_submitted_from_a_heterogeneous_one_is_not_taken_for_it(node: Node) -> None:
+    node.step("ip-10-1-2-3", 1)
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    others = {**HETEROGENEOUS, "SLURM_JOB_ID_HET_GROUP_0": "7", "SLURM_STEP_NUM_NODES": "1"}
+    assert node.launched("--", "train.py", **others)["PET_NNODES"] == "1"
 
 
 def test_a_step_on_some_nodes_of_the_job_is_never_taken_for_one_on_all(node: Node) -> None:
@@ -307,10 +365,12 @@ ENROOT_STAND_IN = """\
 echo "enroot $*" >>{folder}/enroot-calls
 case $1 in
   import) echo image >"$3" ;;
-  create) cat "$4" >/dev/null || exit 1; touch {folder}/container-$3 ;;
-  remove) rm -f {folder}/container-$3 ;;
+  create) cat "$4" >/dev/null || exit 1; touch {folder}/containers/$3 ;;
+  list) ls {folder}/containers ;;
+  remove) rm {folder}/containers/$3 ;;
   start)
-    shift
+    test "$2" = --rw || exit 8
+    shift 2
     given="env -i PATH=$PATH"
     while :; do
       case $1 in
@@ -319,7 +379,7 @@ case $1 in
         *) break ;;
       esac
     done
-    test -e {folder}/container-$1 || exit 9
+    test -e {folder}/containers/$1 || exit 9
     shift
     exec $given "$@" ;;
 esac
@@ -331,12 +391,19 @@ class TestEnroot:
 
     @pytest.fixture(autouse=True)
     def _enroot(self, node: Node) -> None:
+        (node.folder / "containers").mkdir()
         node.program("enroot", ENROOT_STAND_IN.replace("{folder}", str(node.folder)))
-        node.step("ip-10-1-2-3", 1)
+        for job in ("12", "13"):
+            node.step("ip-10-1-2-3", 1, job=job)
         node.addresses(ip_10_1_2_3="10.1.2.3")
 
     def calls(self, node: Node) -> list[str]:
-        return [line.split()[1] for line in (node.folder / "enroot-calls").read_text().splitlines()]
+        """What was done, each time with what was there before."""
+        done = [line.split()[1] for line in (node.folder / "enroot-calls").read_text().splitlines()]
+        return [word for word in done if word not in ("list", "remove")]
+
+    def containers(self, node: Node) -> list[str]:
+        return sorted(path.name for path in (node.folder / "containers").iterdir())
 
     def test_an_image_of_a_registry_is_fetched_once_a_node(self, node: Node) -> None:
         options = (
@@ -354,15 +421,28 @@ class TestEnroot:
             assert got["NCCL_DEBUG"] == "INFO"
             assert got["SLURM_JOB_ID"] == "12"
             assert "TRAIN_ENTRY_PAUSE" not in got
-        assert self.calls(node) == ["import", "remove", "create", "start", "start"]
+        assert self.calls(node) == ["import", "create", "start", "start"]
         assert f"--mount {node.folder}:{node.folder}" in (node.folder / "enroot-calls").read_text()
+        node.launched(*options, SLURM_JOB_ID="13")
+        assert self.calls(node)[4:] == ["create", "start"]
 
-    def test_another_file_under_the_same_name_is_another_image(self, node: Node) -> None:
+    @pytest.mark.parametrize(
+        ("answer", "left"),
+        [
+            ("exit 0", ["hyperpod-13", "mine"]),
+            ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", ["hyperpod-13", "mine"]),
+            ("echo '12 dev llama root R'", ["hyperpod-12", "hyperpod-13", "mine"]),
+            ("echo 'Unable to contact slurm controller' >&2; exit 1", ["hyperpod-12", "hyperpod-13", "mine"]),
+        ],
+    )
+    def test_what_jobs_that_are_over_wrote_goes(self, node: Node, answer: str, left: list[str]) -> None:
         file = node.folder / "image.sqsh"
-        for content in ("one", "other"):
-            file.write_text(content)
-            node.launched("--image", str(file), "--", "train.py")
-        assert self.calls(node) == ["remove", "create", "start"] * 2
+        file.write_text("image")
+        node.launched("--image", str(file), "--", "train.py")
+        (node.folder / "containers" / "mine").touch()
+        node.program("squeue", answer)
+        node.launched("--image", str(file), "--", "train.py", SLURM_JOB_ID="13")
+        assert self.containers(node) == left
 
     def test_an_unpacking_that_was_killed_is_done_again(self, node: Node) -> None:
         file = node.folder / "image.sqsh"
@@ -371,7 +451,49 @@ class TestEnroot:
         for ready in (node.folder / "images").glob("*.ready"):
             ready.unlink()
         node.launched("--image", str(file), "--", "train.py")
-        assert self.calls(node) == ["remove", "create", "start"] * 2
+        assert self.calls(node) == ["create", "start"] * 2
+
+    @pytest.mark.parametrize(
+        ("image", "fails", "said"),
+        [
+            (
+                "docker://r#a:1",
+                "import",
+                "cannot import docker://r#a:1; remedy: look at the lines above, and at",
+            ),
+            (
+                "image.sqsh",
+                "create",
+                "cannot unpack image.sqsh; remedy: look at the lines above, and at df -h",
+            ),
+            (
+                "none.sqsh",
+                "nothing",
+                "no readable none.sqsh; remedy: see that the image is on shared",
+            ),
+        ],
+    )
+    def test_an_image_that_does_not_come_is_named(
+        self, node: Node, image: str, fails: str, said: str
+    ) -> None:
+        (node.folder / "image.sqsh").write_text("image")
+        node.program("enroot", f"test $1 != {fails}")
+        done = node.run("--image", image, "--", "train.py")
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert done.stdout == ""
+
+    def test_images_are_taken_from_no_folder_of_others(self, node: Node) -> None:
+        (node.folder / "elsewhere").mkdir()
+        (node.folder / "images").symlink_to(node.folder / "elsewhere")
+        done = node.run("--image", "docker://r#a:1", "--", "train.py")
+        assert done.returncode == 1
+        assert "is not this user's own folder; remedy: remove it, or name another" in done.stderr
+        assert not (node.folder / "enroot-calls").exists()
+
+    def test_images_are_nobody_elses_to_write(self, node: Node) -> None:
+        node.launched("--image", "docker://r#a:1", "--", "train.py")
+        assert (node.folder / "images").stat().st_mode & 0o777 == 0o700
 
     def test_a_missing_mount_is_named(self, node: Node) -> None:
         file = node.folder / "image.sqsh"

@@ -21,12 +21,21 @@ def on_sigterm(number: int, frame: FrameType | None) -> None:
     stopping = True
 
 
+def meet(folder: Path, node: str) -> None:
+    """Wait for the other nodes of this start, as processes of PyTorch do."""
+    start = os.environ["PET_RDZV_ID"]
+    (folder / f"here-{start}-{node}").touch()
+    while len(list(folder.glob(f"here-{start}-*"))) < int(os.environ["PET_NNODES"]) and not stopping:
+        time.sleep(0.02)
+
+
 def main() -> int:
     folder, steps = Path(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGTERM, on_sigterm)
     node = os.environ["SLURMD_NODENAME"]
     checkpoint = folder / "checkpoint"
     begin = int(checkpoint.read_text()) if checkpoint.exists() else 0
+    meet(folder, node)
     names = [name for name in os.environ if name.startswith(("PET_", "SLURM_JOB_N"))]
     said = " ".join(f"{name}={os.environ[name]}" for name in sorted(names))
     print(f"{node} begins at {begin}: {said}", flush=True)

@@ -1,4 +1,4 @@
-"""A real torchrun, 2 nodes with 2 processes, whose ranks are killed at random moments of training and saving.
+"""A real torchrun, 2 nodes with 2 processes: ranks and nodes killed at random moments of training and saving.
 
 `make soak` (`HYPERPOD_SOAK=1`) kills 200 times. What is compared, bit for bit: what each start loads, and
 weights, optimizer and samples of each step of each rank, against a training without kills.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from killed_training import Story, tell, train_to_the_end
+from killed_training import Kill, ReadyAgents, Story, tell, train_to_the_end
 from training_environment import needs_linux, needs_torchrun
 
 from hyperpod_lifecycle.training import LocalKey
@@ -17,12 +17,16 @@ from hyperpod_model.catalog.recovery import RECOVERY_STAGES
 
 pytestmark = [needs_linux, needs_torchrun]
 
-KILLS = int(os.environ.get("HYPERPOD_SOAK_KILLS", "200" if os.environ.get("HYPERPOD_SOAK") == "1" else "3"))
-SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "7"))
+SOAK = os.environ.get("HYPERPOD_SOAK") == "1"
+KILLS = int(os.environ.get("HYPERPOD_SOAK_KILLS", "200" if SOAK else "4"))
+SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "8"))
+# The start after the second kill imports PyTorch in each process, as the program torchrun does; in a soak,
+# each 33rd does, in both ways to save.
+PLAIN_STARTS = range(3, KILLS + 2, 33)
 INTERVAL = 10
 MOST_STEPS_BETWEEN = 25
-# Each kill comes within these steps and the rest of an interval, from the newest checkpoint on.
-STEPS = KILLS * (MOST_STEPS_BETWEEN + 3 * INTERVAL) + 20
+# From the newest checkpoint on, a kill comes after 13 steps on average, or after the save that follows them.
+STEPS = (KILLS + 5) * MOST_STEPS_BETWEEN
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +35,26 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     right, killed = tmp_path_factory.mktemp("uninterrupted"), tmp_path_factory.mktemp("killed")
     for folder in (right, killed):
         LocalKey.generate(folder / "key")
-    before = train_to_the_end(right, options)
-    found = tell(
-        killed,
-        kills=KILLS,
-        seed=SEED,
-        options=options,
-        most_steps_between=MOST_STEPS_BETWEEN,
-        before=before,
-    )
+    with ReadyAgents(tmp_path_factory.mktemp("agents")) as agents:
+        before = train_to_the_end(right, options, agents)
+        found = tell(
+            killed,
+            kills=KILLS,
+            seed=SEED,
+            options=options,
+            most_steps_between=MOST_STEPS_BETWEEN,
+            before=before,
+            agents=agents,
+            plain_starts=PLAIN_STARTS,
+            on_kill=_say,
+        )
     print(found.report())
     return found
+
+
+def _say(kill: Kill) -> None:
+    if SOAK:
+        print(kill.line, flush=True)
 
 
 def test_training_is_bit_for_bit_what_it_is_without_kills(story: Story):
@@ -49,6 +62,18 @@ def test_training_is_bit_for_bit_what_it_is_without_kills(story: Story):
     assert story.faults == ()
     assert story.codes == (0, 0)
     assert [len(trace.of("end")) for trace in story.traces[-4:]] == [1, 1, 1, 1]
+
+
+def test_ranks_and_nodes_are_killed_in_all_ways(story: Story):
+    assert {kill.of_node for kill in story.kills} == {True, False}
+    assert {kill.asynchronous for kill in story.kills} == {True, False}
+    assert {kill.plain for kill in story.kills} == {True, False}
+    if KILLS >= 100:
+        ways = {(kill.of_node, kill.asynchronous, kill.saving) for kill in story.kills}
+        assert len(ways) == 8, ways
+        assert any(kill.loading for kill in story.kills)
+        # Kills of ranks always are: torchrun sees its own.
+        assert any(kill.of_node and kill.noticed_seconds is not None for kill in story.kills)
 
 
 def test_a_kill_costs_no_more_than_the_steps_since_the_last_save(story: Story):

@@ -97,6 +97,11 @@ CASES: list[tuple[dict[str, Any], str]] = [
         {"more": "lifecycle_scripts: {source_s3_uri: 's3://sagemaker-a/b/', users_file: /fsx/users.csv}\n"},
         "lifecycle_scripts.users_file (line 7): is read by the package's own scripts",
     ),
+    ({"more": "lifecycle_scripts: null\n"}, "slurm.mode (line 6): 'lifecycle' needs scripts that"),
+    (
+        without("node_type: Login", "node_type: Login, runs_lifecycle_scripts: false"),
+        "instance_groups[1].runs_lifecycle_scripts (line 9): is false, and the scripts are what starts Slurm",
+    ),
     (
         {"more": "lifecycle_scripts: {shared_folder: hyperpod}\n"},
         "lifecycle_scripts.shared_folder (line 7): must be an absolute path, got 'hyperpod'",

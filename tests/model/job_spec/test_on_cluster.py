@@ -319,7 +319,8 @@ def test_a_slurm_cluster_takes_batch_scripts() -> None:
     [fault] = check_job_on_cluster(JobSpec.model_validate(SPOTLESS), ClusterSpec.model_validate(example))
     assert fault.path == ()
     assert fault.message.endswith(
-        "the cluster runs Slurm; send a batch script to partition 'train' with sbatch"
+        "the cluster runs Slurm; send a batch script to partition 'train' with sbatch: "
+        "hyperpod-jobs render --slurm writes one"
     )
 
 

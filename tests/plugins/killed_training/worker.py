@@ -7,10 +7,13 @@ process has said all that it did.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import json
+import multiprocessing
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -36,6 +39,7 @@ from hyperpod_lifecycle.training import (
     StopSignal,
     TorchCoordinator,
     TrainingRun,
+    leave,
 )
 
 SAMPLES, WIDTH = 1009, 16
@@ -80,13 +84,16 @@ def samples(numbers: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--trace", type=Path, help="folder; default trace in the folder")
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--save-every", type=int, required=True)
     parser.add_argument("--asynchronous", action="store_true")
     parser.add_argument("--pause-seconds", type=float, default=0.002)
     options = parser.parse_args()
+    # For whoever asks why a rank does not end: kill -USR1 writes down where its threads are.
+    faulthandler.register(signal.SIGUSR1)
     rank = int(os.environ["RANK"])
-    trace = Trace(options.folder / "trace", rank)
+    trace = Trace(options.folder / "trace" if options.trace is None else options.trace, rank)
     guard = CrashLoopGuard(
         options.folder / "recovery", job="killed", most_attempts=50, first_pause_seconds=0.0
     )
@@ -174,4 +181,14 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    forked = multiprocessing.parent_process() is not None
+    if forked:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            # What the torchrun that forked it does about a signal: a rank that is a program has none of it.
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = main()
+    if not forked:
+        leave(code)
+    # A torchrun waits for what a forked rank returns; multiprocessing leaves the process like leave() then.
+    sys.exit(code)

@@ -21,7 +21,7 @@ from local_slurm.place import PORTS_A_PLACE, Place
 
 _HERE = Path(__file__).parent
 _SYSTEM_PROGRAMS = "/usr/sbin:/sbin"
-_COMMAND_SECONDS = 20
+_COMMAND_SECONDS = 60
 _START_SECONDS = 60
 _FIRST_NODE = 3
 _NOISE = re.compile(r"[mM][pP][iI]|differs from hardware|CPU frequency|state file")
@@ -166,8 +166,15 @@ class LocalSlurm:
         Args:
             job: Its id.
         """
-        listed = self.show("job", job)["NodeList"]
-        return self.run("scontrol", "show", "hostnames", listed).stdout.split()
+        return list(self.hostnames(self.show("job", job)["NodeList"]))
+
+    def hostnames(self, listed: str) -> tuple[str, ...]:
+        """Names that a list such as ``ip-10-1-2-[3-4]`` stands for.
+
+        Args:
+            listed: The list.
+        """
+        return tuple(self.run("scontrol", "show", "hostnames", listed).stdout.split())
 
     def wait_until(self, what: str, ask: Callable[[], _Value | None], *, seconds: float = 60) -> _Value:
         """Wait until there is an answer that is not None, False or empty, and return it.
@@ -322,7 +329,7 @@ class LocalSlurm:
             "SlurmdParameters=config_overrides",
             "SchedulerParameters=permit_job_expansion,sched_min_interval=0,batch_sched_delay=0,bf_interval=1",
             "ReturnToService=2",
-            "SlurmdTimeout=5",
+            "SlurmdTimeout=60",
             "KillWait=10",
             *(["GresTypes=gpu"] if self._gpus else []),
             *self._parameters,

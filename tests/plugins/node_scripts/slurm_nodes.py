@@ -21,6 +21,7 @@ TreeWidth=65533
 MaxNodeCount=32768
 SlurmUser=slurm
 AuthType=auth/munge
+SelectType=select/cons_tres
 SwitchType=switch/none
 TaskPlugin=task/none # Required for auto-resume feature.
 KillWait=30

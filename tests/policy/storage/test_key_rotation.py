@@ -20,6 +20,7 @@ def _key(template, **properties):
         ({"EnableKeyRotation": {"Ref": "Rotate"}}, "undetermined"),
         ({"EnableKeyRotation": {"Fn::If": ["Never", True, False]}}, "fail"),
         ({"KeySpec": "RSA_2048", "KeyUsage": "SIGN_VERIFY"}, None),
+        ({"KeySpec": "HMAC_256", "KeyUsage": "GENERATE_VERIFY_MAC"}, None),
         ({"Origin": "EXTERNAL"}, None),
     ],
     ids=str,

@@ -20,7 +20,6 @@ set -euo pipefail
 PATH=$PATH:/opt/slurm/bin
 FIRST_PORT=29500
 PORTS=1000
-IMAGE_FOLDER=${HYPERPOD_IMAGE_FOLDER:-/opt/dlami/nvme/hyperpod-images}
 # Of one question to Slurm's controller, which may be restarting.
 QUESTION_SECONDS=30
 ATTEMPTS=8
@@ -95,7 +94,8 @@ asked() {
       printf '%s\n' "$answer" >&2
       return 1
     fi
-    sleep "$pause"
+    # Not all nodes at the same moment again.
+    sleep "$((pause + RANDOM % (pause + 1)))"
     pause=$((pause * 2))
   done
 }
@@ -136,13 +136,44 @@ record() {
   done <<<"$2"
 }
 
+# find_nodes_of_components: a heterogeneous job is several jobs in Slurm, and a step of it has nodes of one or more.
+find_nodes_of_components() {
+  local attempt pause=$PAUSE group job answer count
+  for ((attempt = 1; ; attempt++)); do
+    node_list='' nodes=0
+    for ((group = 0; group < SLURM_HET_SIZE; group++)); do
+      job=SLURM_JOB_ID_HET_GROUP_$group
+      # Slurm refuses to show a step that has no node of this job; it answers nothing while the controller restarts.
+      answer=$(timeout "$QUESTION_SECONDS" scontrol --oneliner show step "${!job:-}.$SLURM_STEP_ID" 2>&1) || continue
+      count=$(field Nodes "$answer")
+      if [[ $count =~ ^[1-9][0-9]*$ ]]; then
+        node_list+=${node_list:+,}$(field NodeList "$answer")
+        nodes=$((nodes + count))
+      fi
+    done
+    if ((nodes == ${SLURM_STEP_NUM_NODES:-0})); then
+      return 0
+    elif ((attempt == ATTEMPTS)); then
+      fail "Slurm tells $nodes of the ${SLURM_STEP_NUM_NODES:-0} nodes of this step of a heterogeneous job" \
+        "see whether slurmctld runs on the controller node and is reachable"
+    fi
+    sleep "$((pause + RANDOM % (pause + 1)))"
+    pause=$((pause * 2))
+  done
+}
+
 find_nodes() {
   local answer count=${SLURM_STEP_NUM_NODES:-${SLURM_JOB_NUM_NODES:-1}}
   # Thousands of nodes would ask at the same moment.
   if ((count > 500)); then
     sleep "$((RANDOM % (count / 500 + 1)))"
   fi
-  if answer=$(asked --oneliner show step "$SLURM_JOB_ID.$SLURM_STEP_ID") && [[ -n $(field NodeList "$answer") ]]; then
+  heterogeneous=false
+  # The variables of a heterogeneous job are handed down to what is submitted from it.
+  if [[ -n ${SLURM_HET_SIZE:-} && ${SLURM_JOB_ID_HET_GROUP_0:-} == "$SLURM_JOB_ID" ]]; then
+    heterogeneous=true
+    find_nodes_of_components
+  elif answer=$(asked --oneliner show step "$SLURM_JOB_ID.$SLURM_STEP_ID") && [[ -n $(field NodeList "$answer") ]]; then
     node_list=$(field NodeList "$answer")
     nodes=$(field Nodes "$answer")
   elif answer=$(asked show job "$SLURM_JOB_ID"); then
@@ -167,6 +198,11 @@ find_nodes() {
 
 # What training code reads, or torchrun: for them too, the nodes are those of now.
 export_nodes() {
+  local stale=''
+  # Slurm writes the nodes of several components as one list, and tells each component's own.
+  if [[ ${SLURM_JOB_NODELIST:-$node_list} != "$node_list" && $heterogeneous == false ]]; then
+    stale="; the environment names ${SLURM_JOB_NODELIST:0:100}"
+  fi
   export SLURM_JOB_NUM_NODES=$nodes SLURM_NNODES=$nodes SLURM_JOB_NODELIST=$node_list SLURM_NODELIST=$node_list
   if ((${#node_list} > 100000)); then
     # No program starts with a longer value of a variable than 131072 bytes.
@@ -188,7 +224,7 @@ export_nodes() {
   # By itself torchrun tells by the host's name whether it is the first node, and the address may be of another kind.
   export PET_RDZV_CONF=is_host=$is_host,join_timeout=$JOIN_SECONDS,read_timeout=$CONNECT_SECONDS
   say "starts $nodes nodes for job $SLURM_JOB_ID, step $SLURM_STEP_ID, restart ${SLURM_RESTART_COUNT:-0}; they meet at" \
-    "$PET_RDZV_ENDPOINT on $master"
+    "$PET_RDZV_ENDPOINT on $master$stale"
 }
 
 use_venv() {
@@ -199,28 +235,66 @@ use_venv() {
   [[ -x $venv/bin/python ]] || fail "no $venv/bin/python" "see that the environment is on shared storage and mounted here"
 }
 
-# container_of IMAGE: imports and unpacks the image, once a node, and names the container.
-container_of() {
-  local name file=$1
-  command -v enroot >/dev/null || fail "no enroot on this node" "have the lifecycle scripts install it, or use --venv"
-  mkdir -p "$IMAGE_FOLDER" || fail "cannot make $IMAGE_FOLDER" "name a large local folder in HYPERPOD_IMAGE_FOLDER"
-  name=hyperpod-$(printf '%s' "$1" | sha256sum | cut -c1-16)
+# find_image_folder: of this user alone: whoever could write here would choose what the user runs.
+find_image_folder() {
+  local parent
+  IMAGE_FOLDER=${HYPERPOD_IMAGE_FOLDER:-}
+  # Where the lifecycle scripts have enroot's data: on the large volume.
+  for parent in /opt/dlami/nvme/enroot/cache /opt/sagemaker/enroot/cache /tmp; do
+    if [[ -z $IMAGE_FOLDER && -w $parent ]]; then
+      IMAGE_FOLDER=$parent/hyperpod-$UID
+    fi
+  done
+  (umask 077 && mkdir -p "$IMAGE_FOLDER") ||
+    fail "cannot make $IMAGE_FOLDER" "name a large folder of the node in HYPERPOD_IMAGE_FOLDER"
+  [[ -O $IMAGE_FOLDER && ! -L $IMAGE_FOLDER ]] ||
+    fail "$IMAGE_FOLDER is not this user's own folder" "remove it, or name another in HYPERPOD_IMAGE_FOLDER"
+}
+
+# image_file IMAGE: the image as a file; one of a registry is imported once a node.
+image_file() {
+  local file=$1
   if [[ $1 != docker://* ]]; then
     [[ -r $file ]] || fail "no readable $file" "see that the image is on shared storage and mounted here"
-    # Another file under the same name is another image.
-    name+=-$(stat -L -c %Y-%s "$file")
-  fi
-  exec 7>"$IMAGE_FOLDER/$name.lock"
-  flock 7
-  if [[ ! -e $IMAGE_FOLDER/$name.ready ]]; then
-    if [[ $1 == docker://* ]]; then
-      file=$IMAGE_FOLDER/$name.sqsh
-      rm -f "$file" "$file.part"
+  else
+    file=$IMAGE_FOLDER/$(printf '%s' "$1" | sha256sum | cut -c1-16).sqsh
+    if [[ ! -e $file ]]; then
+      rm -f "$file.part"
       enroot import --output "$file.part" "$1" >&2 ||
         fail "cannot import $1" "look at the lines above, and at the registry's password in enroot's .credentials"
       mv -f "$file.part" "$file"
     fi
-    enroot remove --force "$name" >&2 2>/dev/null || true
+  fi
+  printf '%s\n' "$file"
+}
+
+# remove_containers: those of jobs that are over. What they wrote is of no other job.
+remove_containers() {
+  local name said
+  for name in $(enroot list); do
+    if [[ $name =~ ^hyperpod-([0-9]+)$ && ${BASH_REMATCH[1]} != "$SLURM_JOB_ID" ]]; then
+      said=$(timeout "$QUESTION_SECONDS" squeue --noheader --jobs="${BASH_REMATCH[1]}" 2>&1) || true
+      if [[ -z $said || $said == *'Invalid job id'* ]]; then
+        rm -f "$IMAGE_FOLDER/$name.ready"
+        enroot remove --force "$name" >&2 || say "cannot remove the container $name of a former job"
+      fi
+    fi
+  done
+}
+
+# container_of IMAGE: unpacks the image once a job and node, and names the container.
+container_of() {
+  local name=hyperpod-$SLURM_JOB_ID file
+  command -v enroot >/dev/null || fail "no enroot on this node" "have the lifecycle scripts install it, or use --venv"
+  find_image_folder
+  # Steps that start at the same time unpack one after the other.
+  exec 7>"$IMAGE_FOLDER/.lock"
+  flock 7
+  if [[ ! -e $IMAGE_FOLDER/$name.ready ]]; then
+    remove_containers 7>&-
+    file=$(image_file "$1" 7>&-) || exit 1
+    # What an unpacking that was killed has left.
+    enroot remove --force "$name" >/dev/null 2>&1 || true
     enroot create --name "$name" "$file" >&2 || fail "cannot unpack $file" "look at the lines above, and at df -h"
     : >"$IMAGE_FOLDER/$name.ready"
   fi
@@ -232,7 +306,8 @@ enter_image() {
   [[ -n $image ]] || return 0
   local container mount name
   container=$(container_of "$image") || exit 1
-  local start=(enroot start)
+  # As in Kubernetes, a job may write into its container.
+  local start=(enroot start --rw)
   for mount in "${mounts[@]}"; do
     [[ -d $mount ]] || fail "no folder $mount" "see that it is mounted on this node"
     start+=(--mount "$mount:$mount")

@@ -20,17 +20,37 @@ cannot() {
   fail "cannot $2 $1: ${3##*: }" "$remedy"
 }
 
-# ensure_directory PATH [MODE [OWNER]]: MODE 0755 and root by default. A link to a folder is left as it is.
+# ensure_directory PATH [MODE [OWNER]]: a new one has mode 0755 and is root's. One that is there, or a link to one, keeps what
+# is not asked for: /fsx may be open to all users on purpose.
 ensure_directory() {
-  local path=$1 mode=${2:-0755} owner=${3:-} error
+  local path=$1 mode=${2:-} owner=${3:-} error
   if [[ ! -d $path ]] && ! error=$(mkdir -p "$path" 2>&1); then
     cannot "$path" "make the folder" "$error"
   fi
-  if [[ ! -L $path && $(stat -c %04a "$path") != "$mode" ]]; then
+  if [[ -n $mode && ! -L $path && $(stat -c %04a "$path") != "$mode" ]]; then
     chmod "$mode" "$path"
   fi
   if [[ -n $owner && $(stat -c %U:%G "$path") != "$owner" ]]; then
     chown "$owner" "$path"
+  fi
+}
+
+# not_roots_alone PATH [sticky]: fails, and says why, where others than root decide what PATH leads to: on shared storage,
+# users may write folders on the way. With `sticky`, others may make names of their own in the folder PATH.
+not_roots_alone() {
+  python3 -I -S "$LIBRARY/trusted_path.py" "$ROOT" "$1${2:+/.}" 2>&1
+}
+
+# ensure_root_directory PATH: a folder where root alone makes names, and that nobody else can replace.
+ensure_root_directory() {
+  local path=$1 why
+  if ! why=$(not_roots_alone "$path"); then
+    fail "$why" "chown root and chmod go-w what is named here (who writes there leads root elsewhere), or name another folder"
+  fi
+  ensure_directory "$path"
+  # Where all may write the folder above, somebody may just have made it.
+  if ! why=$(not_roots_alone "$path"); then
+    fail "$why" "chown root and chmod go-w what is named here (who writes there leads root elsewhere), or name another folder"
   fi
 }
 

@@ -16,7 +16,7 @@ def main(resource_config: str, group: str) -> int:
         config = json.load(file)
     for found in config["InstanceGroups"]:
         if found["Name"] == group:
-            for instance in found.get("Instances", []):
+            for instance in found.get("Instances") or ():
                 print(instance["CustomerIpAddress"])
     return 0
 

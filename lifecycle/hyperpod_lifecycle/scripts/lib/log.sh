@@ -13,9 +13,12 @@ exec 8>&1
 log() {
   local line
   TZ=UTC printf -v line '%(%Y-%m-%dT%H:%M:%SZ)T %s: %s' -1 "$PROVISION_STEP" "$*"
-  printf '%s\n' "$line" >&8
   # On a full disk the lines in CloudWatch are all there is, and they say why.
-  { printf '%s\n' "$line" >>"$LOG_FILE"; } 2>/dev/null || log_is_lost=true
+  if ! { printf '%s\n' "$line" >>"$LOG_FILE"; } 2>/dev/null && [[ $log_is_lost == false ]]; then
+    log_is_lost=true
+    printf '%s WARNING: %s takes no writes, so that these lines are not in it\n' "${line%%: *}:" "$LOG_FILE" >&8
+  fi
+  printf '%s\n' "$line" >&8
 }
 
 warn() {
@@ -38,18 +41,23 @@ note_unforeseen_failure() {
   failed_at="'$2' in ${3##*/}, line $1"
 }
 
+# was_said STATUS: whether a script that ends so has told why. Some other program may end with the same status.
+was_said() {
+  local last
+  (($1 == SAID)) || return 1
+  last=$(tail -n 1 "$LOG_FILE" 2>/dev/null) || return 0
+  [[ $last == *": FAILED in step '"* ]]
+}
+
 # Runs as the last thing of every script. A script that was started by another leaves waiting to that one.
 end_script() {
   local status=$?
   trap - EXIT ERR
-  if ((status != 0 && status != SAID)); then
+  if ((status != 0)) && ! was_said "$status"; then
     log "FAILED in step '$PROVISION_STEP': status $status of ${failed_at:-a command}; remedy: read the lines above"
     status=$SAID
   fi
   if ((status != 0)) && [[ $is_outermost == true ]]; then
-    if [[ $log_is_lost == true ]]; then
-      printf '%s\n' "$PROVISION_STEP: these lines are not in $LOG_FILE, which takes no writes" >&2
-    fi
     sleep "$SHIPPING_SECONDS"
   fi
   exit "$status"

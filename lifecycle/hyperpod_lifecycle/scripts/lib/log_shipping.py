@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Prints the CloudWatch agent's configuration for files of this node.
 
-Usage: log_shipping.py NODE_FILE FILES, FILES being JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}
+Usage: log_shipping.py NODE_FILE FILES
 
-They go to the log group that HyperPod makes for the cluster, into streams NAME/GROUP/INSTANCE beside its own
+FILES is JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}. They go to the log group that
+HyperPod makes for the cluster, into streams NAME/GROUP/INSTANCE beside its own
 LifecycleConfig/GROUP/INSTANCE. Needs nothing but the standard library of the node's own Python.
 """
 

@@ -6,14 +6,17 @@ Usage: merged_json.py FILE NAME=VALUE...
 FILE may be absent or empty. Needs nothing but the standard library of the node's own Python.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys
+from typing import Any
 
 
 def main(path: str, *members: str) -> int:
     """Print the object."""
-    found = {}
+    found: dict[str, Any] = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()

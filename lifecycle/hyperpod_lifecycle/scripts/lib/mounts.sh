@@ -14,7 +14,7 @@ mounted_on() {
 # takes_writes FOLDER: a file system that hangs must not hang the node. Written through the descriptor that made the file,
 # and without a name by then: users who may write here could swap a name for a link, and a killed run leaves nothing.
 takes_writes() {
-  timeout 60 python3 -I -c '
+  timeout 60 python3 -I -S -c '
 import os, sys, tempfile
 descriptor, path = tempfile.mkstemp(prefix=".provision-probe.", dir=sys.argv[1])
 os.unlink(path)

@@ -15,22 +15,23 @@ def main(resource_config: str, parameters_file: str, *addresses: str) -> int:
     """Print the node whose address is among the given ones."""
     with open(resource_config, encoding="utf-8-sig") as file:
         config = json.load(file)
-    required = {}
+    required = None
     if os.path.exists(parameters_file):
         with open(parameters_file, encoding="utf-8-sig") as file:
-            required = json.load(file).get("required_mounts", {})
+            required = json.load(file).get("required_mounts")
     for group in config["InstanceGroups"]:
-        for instance in group.get("Instances", []):
+        # A group without instances may have null there.
+        for instance in group.get("Instances") or ():
             if instance.get("CustomerIpAddress") in addresses:
                 node = {
                     "cluster_arn": config["ClusterConfig"]["ClusterArn"],
                     "cluster_name": config["ClusterConfig"]["ClusterName"],
                     "instance_group": group["Name"],
                     "instance_id": instance["InstanceId"],
-                    "instance_name": instance["InstanceName"],
+                    "instance_name": instance.get("InstanceName"),
                     "instance_type": group["InstanceType"],
                     "ip_address": instance["CustomerIpAddress"],
-                    "required_mounts": required.get(group["Name"], []),
+                    "required_mounts": required.get(group["Name"], []) if isinstance(required, dict) else [],
                 }
                 print(json.dumps(node, indent=2, sort_keys=True))
                 return 0

@@ -48,7 +48,7 @@ holds_sha256() {
 download() {
   case $1 in
     s3://*) timeout 900 aws s3 cp --only-show-errors "$1" "$2" ;;
-    https://*) timeout 900 python3 -I "$LIBRARY/fetch.py" "$1" "$2" ;;
+    https://*) timeout 900 python3 -I -S "$LIBRARY/fetch.py" "$1" "$2" ;;
     *) fail "cannot fetch $1" "name an https:// or s3:// address" ;;
   esac
 }

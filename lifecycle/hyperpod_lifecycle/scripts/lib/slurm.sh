@@ -42,7 +42,7 @@ is_slurmctld_running() {
 controller_address() {
   local group addresses
   group=$(required_parameter slurm controller_group)
-  if ! addresses=$(python3 -I "$LIBRARY/group_addresses.py" "$RESOURCE_CONFIG" "$group" 2>&1); then
+  if ! addresses=$(python3 -I -S "$LIBRARY/group_addresses.py" "$RESOURCE_CONFIG" "$group" 2>&1); then
     fail "cannot read $RESOURCE_CONFIG: ${addresses##*$'\n'}" "HyperPod writes it before any lifecycle script: read its log"
   fi
   if [[ -z $addresses ]]; then

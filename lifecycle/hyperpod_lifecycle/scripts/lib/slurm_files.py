@@ -8,15 +8,18 @@ Usage: slurm_files.py names-controller SLURM_CONF ADDRESS...
        slurm_files.py without-empty-topology SLURM_CONF
        slurm_files.py guard-topology SLURM_CONF
 
-All but the last change nothing: they print what a file is to hold. Needs nothing but the standard library of the
-node's own Python.
+All but the last change nothing: they print what a file is to hold. Needs nothing but the standard library of
+the node's own Python.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 
 # Before a line of slurm.conf that something of ours stands in for. Taken away again where nothing does.
 SET_ASIDE = "#hyperpod# "
@@ -28,7 +31,7 @@ _GPUS = re.compile(r"\bGres=\S*?\bgpu(?::[A-Za-z][^\s:,(]*)?:(\d+)", re.IGNORECA
 _PARTITION_TOPOLOGY = re.compile(r"\s+Topology=\S+", re.IGNORECASE)
 
 
-def read(path):
+def read(path: str) -> str:
     """Text of a file, empty where there is none; carriage returns and a missing last line end are mended."""
     if not os.path.exists(path):
         return ""
@@ -37,28 +40,30 @@ def read(path):
     return "".join(line + "\n" for line in lines)
 
 
-def name_of(line):
+def name_of(line: str) -> str:
     """The parameter of a line in lower case, or nothing."""
     found = _NAME.match(line.split("#", 1)[0])
     return found.group(1).lower() if found else ""
 
 
-def is_taken_by_comments(text):
+def is_empty_topology(text: str) -> bool:
     """Whether a topology file names no switch and no block: nothing but comments, '[]' or '---'."""
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
     return all(line in ("", "[]", "{}", "---", "null") for line in lines)
 
 
-def names_controller(conf, *addresses):
+def names_controller(conf: str, *addresses: str) -> int:
     """Exit status 0 if slurm.conf names one of the addresses as a controller."""
     hosts = [line for line in read(conf).splitlines() if name_of(line) in ("slurmctldhost", "controladdr")]
     words = {word for line in hosts for word in re.split(r"[=()\s,]+", line)}
     return 0 if words & set(addresses) else 1
 
 
-def split_block(text):
+def split_block(text: str) -> tuple[list[str], list[str]]:
     """Lines outside of our block, and those in it."""
-    outside, inside, within = [], [], False
+    outside: list[str] = []
+    inside: list[str] = []
+    within = False
     for line in text.splitlines():
         if line == BEGIN:
             within = True
@@ -69,8 +74,8 @@ def split_block(text):
     return outside, inside
 
 
-def settings(conf, parameters, host, included):
-    """The included file with the settings that are added: accounting, the user's, GRES types that the nodes have."""
+def settings(conf: str, parameters: str, host: str, included: str) -> int:
+    """The included file with what is added: accounting, the user's settings, GRES types that nodes have."""
     with open(parameters, encoding="utf-8-sig") as file:
         slurm = json.load(file)["slurm"]
     outside, _ = split_block(read(included))
@@ -93,7 +98,7 @@ def settings(conf, parameters, host, included):
     return 0
 
 
-def with_settings(conf, included):
+def with_settings(conf: str, included: str) -> int:
     """slurm.conf with what our block sets set aside: Slurm takes one of two, and complains."""
     _, inside = split_block(read(included))
     set_here = {name_of(line) for line in inside} - {""}
@@ -115,22 +120,22 @@ def with_settings(conf, included):
     return 0
 
 
-def gres(conf):
+def gres(conf: str) -> int:
     """gres.conf for the nodes whose line in slurm.conf says how many GPUs they have."""
     for line in read(conf).splitlines():
         found = _GPUS.search(line.split("#", 1)[0])
         if name_of(line) == "nodename" and found:
             node = re.split(r"[=\s]+", line.strip())[1]
             last = int(found.group(1)) - 1
-            devices = "/dev/nvidia0" if last == 0 else "/dev/nvidia[0-%d]" % last
-            print("NodeName=%s Name=gpu File=%s" % (node, devices))
+            devices = "/dev/nvidia0" if last == 0 else f"/dev/nvidia[0-{last}]"
+            print(f"NodeName={node} Name=gpu File={devices}")
     return 0
 
 
-def topology_is_empty(conf):
+def topology_is_empty(conf: str) -> bool:
     """Whether a topology is asked for and no file describes one."""
     folder = os.path.dirname(conf)
-    if not all(is_taken_by_comments(read(os.path.join(folder, name))) for name in TOPOLOGY_NAMES):
+    if not all(is_empty_topology(read(os.path.join(folder, name))) for name in TOPOLOGY_NAMES):
         return False
     return any(
         re.match(r"topologyplugin\s*=\s*\"?topology/(tree|block)", line.strip().lower())
@@ -139,7 +144,7 @@ def topology_is_empty(conf):
     )
 
 
-def without_empty_topology(conf):
+def lines_without_empty_topology(conf: str) -> str:
     """slurm.conf without the topology that no file describes: slurmctld stops at it, or refuses jobs."""
     is_empty = topology_is_empty(conf)
     lines = []
@@ -149,14 +154,20 @@ def without_empty_topology(conf):
         elif is_empty and name_of(line) == "partitionname":
             line = _PARTITION_TOPOLOGY.sub("", line)
         lines.append(line)
-    sys.stdout.write("".join(line + "\n" for line in lines))
+    return "".join(line + "\n" for line in lines)
+
+
+def without_empty_topology(conf: str) -> int:
+    """Print slurm.conf as it is to be."""
+    sys.stdout.write(lines_without_empty_topology(conf))
     return 0
 
 
-def guard_topology(conf):
-    """Write slurm.conf without an empty topology, and take empty topology.yaml away; before each start of slurmctld."""
+def guard_topology(conf: str) -> int:
+    """Write slurm.conf without an empty topology and take an empty topology.yaml away."""
     if not topology_is_empty(conf):
         return 0
+    content = lines_without_empty_topology(conf)
     folder = os.path.dirname(conf)
     # First: once slurm.conf asks for no topology, nothing says that this file is in the way.
     empty = os.path.join(folder, TOPOLOGY_NAMES[0])
@@ -165,9 +176,7 @@ def guard_topology(conf):
     status = os.stat(conf)
     descriptor, path = tempfile.mkstemp(prefix="slurm.conf.hyperpod-new.", dir=folder)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        before, sys.stdout = sys.stdout, file
-        without_empty_topology(conf)
-        sys.stdout = before
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     os.chmod(path, status.st_mode & 0o7777)
@@ -176,7 +185,7 @@ def guard_topology(conf):
     return 0
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., int]] = {
     "names-controller": names_controller,
     "settings": settings,
     "with-settings": with_settings,

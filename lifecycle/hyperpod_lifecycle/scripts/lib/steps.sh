@@ -23,6 +23,10 @@ start_script() {
 
 # The kernel drops the lock with the last process of a run, however that ends.
 only_one_run_at_a_time() {
+  local error
+  if ! error=$({ : >>"$STATE_FOLDER/.lock"; } 2>&1); then
+    cannot "$STATE_FOLDER/.lock" write "$error"
+  fi
   exec 9>"$STATE_FOLDER/.lock"
   if ! flock -w "$LOCK_SECONDS" 9; then
     fail "another run holds $STATE_FOLDER/.lock" "wait for it to end, then run again"

@@ -3,16 +3,18 @@
 
 Usage: user_keys.py HOME COMMENT NODE, as that user
 
-Several nodes may do so at once in the same home: the first key wins. Needs nothing but the standard library of the
-node's own Python, and ssh-keygen.
+Several nodes may do so at once in the same home: the first key wins. Needs nothing but the standard library
+of the node's own Python, and ssh-keygen.
 """
 
 import contextlib
 import os
+import stat
 import subprocess
 import sys
 
 _NEW = ".hyperpod-new."
+_MOST_BYTES = 1 << 20
 
 
 def main(home: str, comment: str, node: str) -> int:
@@ -27,8 +29,14 @@ def main(home: str, comment: str, node: str) -> int:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(left)
     derived = subprocess.run(
-        ["ssh-keygen", "-y", "-f", private], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["ssh-keygen", "-y", "-f", private],
+        check=False,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
+    if derived.returncode != 0:
+        sys.exit(f"{private} does not open without a passphrase: {derived.stderr.strip()[-200:]}")
     kind, key = derived.stdout.split()[:2]
     public = f"{kind} {key} {comment}\n"
     if not os.path.exists(f"{private}.pub"):
@@ -56,14 +64,21 @@ def _make_key(private: str, comment: str, new: str) -> None:
 
 
 def _read(path: str) -> str:
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
-        return file.read()
-    return ""
+    try:
+        # Without waiting: it may be a pipe that nobody writes.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return ""
+    with os.fdopen(descriptor, encoding="utf-8", errors="surrogateescape") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            sys.exit(f"{path} is no file, or one of more than {_MOST_BYTES} bytes")
+        return file.read(_MOST_BYTES)
 
 
 def _write(path: str, content: str, node: str) -> None:
     new = f"{path}{_NEW}{node}"
-    with open(new, "w", encoding="utf-8") as file:
+    with open(new, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(content)
     os.replace(new, path)
 

@@ -21,6 +21,9 @@ def main(path: str, *keys: str) -> int:
         return 0
     with open(path, encoding="utf-8-sig") as file:
         value = json.load(file)
+    if not isinstance(value, dict):
+        print(f"it is no JSON object but {value!r:.40}", file=sys.stderr)
+        return 1
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     if value is None:

@@ -24,7 +24,7 @@ node_fact() {
 
 read_value() {
   local value error
-  if ! value=$(python3 -I "$LIBRARY/values.py" "$@" 2>&1); then
+  if ! value=$(python3 -I -S "$LIBRARY/values.py" "$@" 2>&1); then
     error=${value##*$'\n'}
     fail "cannot read $1: $error" "it must be JSON: compare it with what was uploaded"
   fi

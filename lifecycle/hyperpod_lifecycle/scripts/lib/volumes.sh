@@ -6,14 +6,14 @@ SECOND_VOLUME=/opt/sagemaker
 
 # large_volume FOLDER...: the first that is mounted; nothing where none is. Waits for what is being mounted.
 large_volume() {
-  local folder
-  if systemctl is-enabled --quiet dlami-nvme 2>/dev/null && ! retry 12 5 is_mounted "$INSTANCE_STORE"; then
+  local folder group
+  if systemctl is-enabled --quiet dlami-nvme 2>/dev/null && ! retry 6 5 is_mounted "$INSTANCE_STORE"; then
     warn "nothing is mounted on $INSTANCE_STORE, which dlami-nvme.service mounts: read journalctl -u dlami-nvme"
   fi
-  if grep -qxF -e "$(node_fact instance_group)" <<<"$(parameter second_volume_groups)" &&
-    ! retry 12 5 is_mounted "$SECOND_VOLUME"; then
-    fail "nothing is mounted on $SECOND_VOLUME, where this group has its second volume" \
-      "look at InstanceStorageConfigs of the group and at lsblk on the node"
+  group=$(node_fact instance_group)
+  if [[ -n $group ]] && grep -qxF -e "$group" <<<"$(parameter second_volume_groups)" &&
+    ! retry 6 5 is_mounted "$SECOND_VOLUME"; then
+    warn "nothing is mounted on $SECOND_VOLUME, where this group has its second volume: look at lsblk on the node"
   fi
   for folder in "$@"; do
     if is_mounted "$folder"; then

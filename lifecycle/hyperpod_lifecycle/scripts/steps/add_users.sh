@@ -7,6 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/common.sh
 . "$here/lib/common.sh"
+# shellcheck source=../lib/users.sh
+. "$here/lib/users.sh"
 
 # ensure_user NAME UID HOME
 ensure_user() {
@@ -25,6 +27,9 @@ ensure_user() {
     fail "number $uid of $name belongs to ${account%%:*} on this node" "choose another number in $file"
   fi
   if ! account=$(getent group "$name"); then
+    if account=$(getent group "$uid"); then
+      fail "number $uid of $name is that of the group ${account%%:*} on this node" "choose another number in $file"
+    fi
     groupadd --gid "$uid" "$name"
   elif [[ $(cut -d : -f 3 <<<"$account") != "$uid" ]]; then
     fail "the group $name has number $(cut -d : -f 3 <<<"$account") on this node, and needs $uid" "choose another name in $file"
@@ -35,9 +40,6 @@ ensure_user() {
 # ensure_home UID HOME: there as a whole or not at all, also when two nodes make it at once.
 ensure_home() {
   local uid=$1 home=$ROOT$2 new
-  if [[ -L $home ]]; then
-    fail "the home folder $2 is a link" "make it a folder: what it leads to would be given to its user"
-  fi
   if [[ -d $home ]]; then
     return 0
   fi
@@ -45,16 +47,16 @@ ensure_home() {
   new=$home$NEW_FILE.$(node_fact instance_id)
   rm -rf "$new"
   ensure_directory "${home%/*}"
-  ensure_directory "$new" 0700
-  if [[ -d $ROOT/etc/skel ]]; then
-    cp -rT "$ROOT/etc/skel" "$new"
-  fi
-  chown -R --no-dereference "$uid:$uid" "$new"
-  if ! mv -T "$new" "$home" 2>/dev/null; then
-    rm -rf "$new"
-    if [[ ! -d $home ]]; then
-      fail "cannot make the home folder $2" "see whether its file system is full or read-only"
+  # A folder that was not there, which root alone may enter until it is complete: others may write the one above.
+  if mkdir --mode=0700 "$new" 2>/dev/null; then
+    if [[ -d $ROOT/etc/skel ]]; then
+      cp -rT "$ROOT/etc/skel" "$new"
     fi
+    chown -R --no-dereference "$uid:$uid" "$new"
+    mv -T "$new" "$home" 2>/dev/null || rm -rf "$new"
+  fi
+  if [[ ! -d $home || -L $home ]]; then
+    fail "cannot make the home folder $2" "see whether its file system is full or read-only"
   fi
 }
 
@@ -67,14 +69,22 @@ if [[ ! -e $ROOT$file ]]; then
 /opt/hyperpod/scripts/steps/add_users.sh on each node"
   exit 0
 fi
-if ! users=$(python3 -I "$here/lib/users.py" "$ROOT$file" 2>&1); then
-  fail "$file is not right: ${users//$'\n'/; }" "correct it and run again"
-fi
+users=$(read_users "$file")
 count=0
+left_out=""
 while IFS=, read -r name uid home; do
   [[ -n $name ]] || continue
+  fault=$(home_fault "$uid" "$home")
+  if [[ -n $fault ]]; then
+    left_out+="${left_out:+; }$name, since $fault"
+    continue
+  fi
   ensure_user "$name" "$uid" "$home"
   ensure_home "$uid" "$home"
   count=$((count + 1))
 done <<<"$users"
-note_health ok users "users of $file on this node: $count"
+if [[ -n $left_out ]]; then
+  note_health warning users "users of $file on this node: $count; left out: $left_out"
+else
+  note_health ok users "users of $file on this node: $count"
+fi

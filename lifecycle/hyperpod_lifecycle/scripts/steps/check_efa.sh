@@ -25,6 +25,8 @@ found=$(count_interfaces)
 expected=$(parameter efa_interfaces "$type")
 if [[ -z $expected ]]; then
   note_health ok efa "EFA: $found interfaces; how many ${type:-this node} should have is not known here"
+elif [[ ! $expected =~ ^[0-9]+$ ]]; then
+  fail "efa_interfaces of $type in $PARAMETERS_FILE is no number: $expected" "render the parameters again, and upload them"
 elif ((expected == 0)); then
   note_health ok efa "EFA: $type has none"
 elif ((found == 0)); then

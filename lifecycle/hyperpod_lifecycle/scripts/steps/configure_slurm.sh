@@ -13,7 +13,7 @@ GRES_HEADER='# hyperpod: of the nodes in slurm.conf'
 
 slurm_file() {
   local content
-  if ! content=$(python3 -I "$LIBRARY/slurm_files.py" "$@" 2>&1); then
+  if ! content=$(python3 -I -S "$LIBRARY/slurm_files.py" "$@" 2>&1); then
     fail "cannot read Slurm's configuration: ${content##*$'\n'}" "compare $SLURM_CONF_FILE with what was uploaded"
   fi
   printf '%s\n' "$content"
@@ -28,7 +28,7 @@ fi
 
 address=$(controller_address)
 names_this_controller() {
-  python3 -I "$LIBRARY/slurm_files.py" names-controller "$SLURM_CONF_FILE" "$address"
+  python3 -I -S "$LIBRARY/slurm_files.py" names-controller "$SLURM_CONF_FILE" "$address"
 }
 if ! retry 12 5 names_this_controller; then
   fail "$SLURM_CONF_FILE does not name the controller $address" \

@@ -21,11 +21,11 @@ ensure_directory "$DROP_IN"
 ensure_file "$DROP_IN/10-hyperpod-topology.conf" <<'EOF'
 # A guard that fails does not keep slurmctld from its start.
 [Service]
-ExecStartPre=-+/usr/bin/python3 -I /opt/hyperpod/slurm_files.py guard-topology /opt/slurm/etc/slurm.conf
+ExecStartPre=-+/usr/bin/python3 -I -S /opt/hyperpod/slurm_files.py guard-topology /opt/slurm/etc/slurm.conf
 EOF
 systemctl daemon-reload
 
-if ! wanted=$(python3 -I "$GUARD" without-empty-topology "$SLURM_CONF_FILE" 2>&1); then
+if ! wanted=$(python3 -I -S "$GUARD" without-empty-topology "$SLURM_CONF_FILE" 2>&1); then
   fail "cannot read $SLURM_CONF_FILE: ${wanted##*$'\n'}" "it must be text in UTF-8"
 fi
 if [[ $(cat "$SLURM_CONF_FILE") == "$wanted" ]]; then

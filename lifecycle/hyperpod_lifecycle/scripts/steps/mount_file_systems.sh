@@ -77,7 +77,7 @@ fi
 paths=""
 while IFS= read -r file_system; do
   # A line each of type, DNS name, what the server calls it, and the path.
-  fields=$(python3 -I "$here/lib/file_system.py" "$file_system" 2>&1) ||
+  fields=$(python3 -I -S "$here/lib/file_system.py" "$file_system" 2>&1) ||
     fail "cannot tell what to mount: ${fields##*$'\n'}" "correct mounts in the cluster's specification"
   mapfile -t field <<<"$fields"
   case ${field[0]} in

@@ -7,13 +7,21 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/common.sh
 . "$here/lib/common.sh"
+# shellcheck source=../lib/users.sh
+. "$here/lib/users.sh"
 
 # ensure_user_keys NAME UID HOME: as that user, who may make links in their home, and whom a root squash lets write there.
+# Says what is in the way: a user who breaks their own home must not keep nodes from coming up.
 ensure_user_keys() {
   local name=$1 uid=$2 home=$3 said
-  if ! said=$(cd "$ROOT$home" && setpriv --reuid="$uid" --regid="$uid" --clear-groups \
-    python3 -I - "$ROOT$home" "$name@$cluster" "$instance" 2>&1 <"$here/lib/user_keys.py"); then
-    fail "cannot make SSH keys of $name in $home: ${said##*$'\n'}" "see who owns $home/.ssh and what is in it"
+  said=$(home_fault "$uid" "$home")
+  if [[ -n $said ]]; then
+    printf '%s\n' "$said"
+  # Without the descriptors of this run: its lock would be the user's to hold.
+  elif ! said=$(timeout --kill-after=5 60 setpriv --reuid="$uid" --regid="$uid" --clear-groups \
+    python3 -I -S - "$ROOT$home" "$name@$cluster" "$instance" 2>&1 8>&- 9>&- <"$here/lib/user_keys.py"); then
+    said=${said##*$'\n'}
+    printf '%s\n' "${said:-$home does not answer}"
   fi
 }
 
@@ -21,13 +29,22 @@ publish_host_keys() {
   local shared=$1 address name keys key
   address=$(node_fact ip_address)
   name=$(hostname)
+  # Without the domain, as Slurm calls it.
+  name=${name%%.*}
   keys=$(cat "$ROOT"/etc/ssh/ssh_host_*_key.pub 2>/dev/null) ||
     fail "this node has no SSH host keys" "make them with ssh-keygen -A, then run again"
-  key=$(awk -v names="$address,$name" '{ print names, $1, $2 }' <<<"$keys")
-  ensure_directory "$ROOT$shared"
-  ensure_directory "$ROOT$shared/host-keys"
+  # Slurm's names are such. Whatever else it may be is no name of a file, and may be that of other nodes as well.
+  if [[ ! $name =~ ^[[:alnum:]][[:alnum:]_-]*$ || $name == localhost ]]; then
+    log "this node is called '$name': others find its host keys by its address only"
+    name=""
+  fi
+  key=$(awk -v names="$address${name:+,$name}" '{ print names, $1, $2 }' <<<"$keys")
+  ensure_root_directory "$ROOT$shared"
+  ensure_root_directory "$ROOT$shared/host-keys"
   ensure_file "$ROOT$shared/host-keys/$address" <<<"$key"
-  ensure_file "$ROOT$shared/host-keys/$name" <<<"$key"
+  if [[ -n $name ]]; then
+    ensure_file "$ROOT$shared/host-keys/$name" <<<"$key"
+  fi
 }
 
 # It must answer with success for hosts that it does not know, else ssh gives up.
@@ -57,17 +74,23 @@ if [[ -z $shared ]]; then
 fi
 cluster=$(node_fact cluster_name)
 instance=$(node_fact instance_id)
+without=""
 file=$(parameter users_file)
 if [[ -n $file && -e $ROOT$file ]]; then
-  if ! users=$(python3 -I "$here/lib/users.py" "$ROOT$file" 2>&1); then
-    fail "$file is not right: ${users//$'\n'/; }" "correct it and run again"
-  fi
+  users=$(read_users "$file")
   while IFS=, read -r name uid home; do
     if [[ -n $name ]]; then
-      ensure_user_keys "$name" "$uid" "$home"
+      fault=$(ensure_user_keys "$name" "$uid" "$home")
+      if [[ -n $fault ]]; then
+        without+="${without:+; }$name: $fault"
+      fi
     fi
   done <<<"$users"
 fi
 publish_host_keys "$shared"
 look_up_host_keys "$shared"
-note_health ok ssh "SSH between nodes: host keys of this node are in $shared/host-keys"
+if [[ -n $without ]]; then
+  note_health warning ssh "SSH between nodes: host keys of this node are in $shared/host-keys; no keys of $without"
+else
+  note_health ok ssh "SSH between nodes: host keys of this node are in $shared/host-keys"
+fi

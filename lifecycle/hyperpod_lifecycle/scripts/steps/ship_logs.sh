@@ -34,7 +34,7 @@ if [[ ! -x $AGENT_CONTROL ]]; then
 into the image ($AGENT), or leave out log_shipping"
   exit 0
 fi
-if ! configuration=$(python3 -I "$here/lib/log_shipping.py" "$NODE_FILE" "$wanted" 2>&1); then
+if ! configuration=$(python3 -I -S "$here/lib/log_shipping.py" "$NODE_FILE" "$wanted" 2>&1); then
   fail "cannot tell which logs to send: ${configuration##*$'\n'}" "correct log_shipping in the cluster's specification"
 fi
 ensure_file_of "$AGENT" "$AGENT_CONFIGURATION" <<<"$configuration"
@@ -45,6 +45,6 @@ if [[ -e $RESTARTS_FOLDER/$AGENT ]]; then
   fi
   rm -f "$RESTARTS_FOLDER/$AGENT"
 fi
-note_health ok log_shipping "CloudWatch gets: $(python3 -I -c '
+note_health ok log_shipping "CloudWatch gets: $(python3 -I -S -c '
 import json, sys
 print(", ".join(sorted(json.loads(sys.argv[1]).values())))' "$wanted")"

@@ -26,9 +26,8 @@ start_controller() {
   log "slurmctld answers"
 }
 
-# Login nodes run slurmd too, which fetches the configuration for their commands.
-start_node() {
-  local address
+# point_at_controller: once it answers; sets address.
+point_at_controller() {
   address=$(controller_address)
   if ! SLURM_CONF_SERVER=$address retry 30 10 slurmctld_answers; then
     fail "the controller $address does not answer on TCP 6817" \
@@ -40,8 +39,31 @@ start_node() {
 [Service]
 Environment="SLURMD_OPTIONS=--conf-server $address"
 EOF
+}
+
+start_worker() {
+  point_at_controller
   ensure_service slurmd
   log "slurmd runs, with the configuration of the controller $address"
+}
+
+# The commands on a login node use the configuration that slurmd fetches at its start, although it ends then: slurm.conf has
+# no such node.
+start_login() {
+  point_at_controller
+  if ! slurmctld_answers; then
+    mark_for_restart slurmd
+  fi
+  if [[ -e $RESTARTS_FOLDER/slurmd ]]; then
+    systemctl daemon-reload
+    systemctl enable --quiet slurmd
+    systemctl restart slurmd || true
+    rm -f "$RESTARTS_FOLDER/slurmd"
+  fi
+  if ! retry 6 5 slurmctld_answers; then
+    fail "Slurm's commands have no configuration on this node" "read journalctl -u slurmd: it fetches it from $address"
+  fi
+  log "Slurm's commands have the configuration of the controller $address"
 }
 
 if ! scripts_configure_slurm; then
@@ -52,7 +74,8 @@ if ! scripts_configure_slurm; then
 fi
 case $(slurm_role) in
   controller) start_controller ;;
-  login | worker) start_node ;;
+  login) start_login ;;
+  worker) start_worker ;;
   *)
     fail "the group $(node_fact instance_group) of this node has no role in Slurm" \
       "give the group a node type in the specification, and upload the scripts again"

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 use_docker() {
   local daemon=$ROOT/etc/docker/daemon.json content
-  if ! content=$(python3 -I "$LIBRARY/merged_json.py" "$daemon" "data-root=$1/docker" 2>&1); then
+  if ! content=$(python3 -I -S "$LIBRARY/merged_json.py" "$daemon" "data-root=$1/docker" 2>&1); then
     fail "cannot read $daemon: ${content##*$'\n'}" "it must be a JSON object: mend it, and run again"
   fi
   ensure_directory "$ROOT$1/docker" 0710

@@ -44,7 +44,7 @@ if is_mounted /opt/sagemaker; then
   check_space /opt/sagemaker secondary_volume
 fi
 check_accelerators
-summary=$(python3 -I "$here/lib/health_summary.py" "$HEALTH_FOLDER" "$NODE_FILE")
+summary=$(python3 -I -S "$here/lib/health_summary.py" "$HEALTH_FOLDER" "$NODE_FILE")
 ensure_file "$STATE_FOLDER/health.json" <<<"$summary"
 warnings=$(grep -c '"state": "warning"' <<<"$summary") || true
 if ((warnings == 0)); then

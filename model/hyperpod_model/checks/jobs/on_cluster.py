@@ -103,7 +103,9 @@ def _for_slurm(job: Job, request: Request) -> Fault:
     )
     where = f" to partition {quoted(partitions)}" if partitions else ""
     return Fault(
-        (), f"is a Kubernetes job, and the cluster runs Slurm; send a batch script{where} with sbatch"
+        (),
+        "is a Kubernetes job, and the cluster runs Slurm; send a batch script"
+        f"{where} with sbatch: hyperpod-jobs render --slurm writes one",
     )
 
 
