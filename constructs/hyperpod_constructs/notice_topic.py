@@ -140,16 +140,13 @@ class NoticeTopic(Construct):
             )
         )
         assert self.key is not None
-        # The topic needs the key first, so that the key cannot name the topic.
-        own_topics = f"arn:{Aws.PARTITION}:sns:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"
-        arns = {**conditions.get("ArnLike", {}), TOPIC_ENCRYPTION_CONTEXT: own_topics}
         self.key.add_to_resource_policy(
             iam.PolicyStatement(
                 sid=f"Encrypt{sid}",
                 principals=[principal],
                 actions=list(KEY_ACTIONS),
                 resources=["*"],
-                conditions={**conditions, "ArnLike": arns},
+                conditions=conditions if conditions else _for_own_topics(),
             )
         )
 
@@ -187,3 +184,10 @@ class _ExistingTopic(NoticeTopic):
 
 def _on_behalf_of(arn: str) -> _Conditions:
     return {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}, "ArnLike": {"aws:SourceArn": arn}}
+
+
+def _for_own_topics() -> _Conditions:
+    """For services that tell no source: without any condition the key would admit them for every account."""
+    # The topic needs the key first, so that the key cannot name the topic.
+    own_topics = f"arn:{Aws.PARTITION}:sns:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"
+    return {"ArnLike": {TOPIC_ENCRYPTION_CONTEXT: own_topics}}
