@@ -82,7 +82,7 @@ class AddOnWithRole(Construct):
             resolve_conflicts="OVERWRITE",
             configuration_values=configuration,
         )
-        self.resource.add_dependency(self.association)
+        self.resource.node.add_dependency(self.association)
         self.resource.node.add_dependency(cluster)
         # Once its pods run they call AWS at once, so that what they may do is there before.
         self.resource.node.add_dependency(self.role)

@@ -90,6 +90,13 @@ GOVERNANCE_LEVEL: MetricLevel = _HYPERPOD["governance_level"]
 SMALLEST_NODE: str = _HYPERPOD["smallest_node"]
 """Smallest size of a node that has room for the pods of the HyperPod add-on."""
 
+SLURM_EXTENSION: str = _TABLE["slurm_extension"]["name"]
+SLURM_EXTENSION_OPERATION: str = _TABLE["slurm_extension"]["operation"]
+"""The only way to what the HyperPod add-on does for EKS, on a cluster with Slurm: a call of the API."""
+
+SLURM_EXTENSION_PROVISIONING: str = _TABLE["slurm_extension"]["provisioning"]
+"""Provisioning mode that the extension requires."""
+
 CONTAINER_INSIGHTS: MetricsAddOn = _add_on(_INSIGHTS)
 AGENT_POLICY: str = _INSIGHTS["policy"]
 """AWS managed policy of the role of Container Insights."""

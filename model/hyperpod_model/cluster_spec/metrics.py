@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from hyperpod_model.catalog.metrics import GRAFANA_AUTHENTICATION, GrafanaAuthentication
+from hyperpod_model.catalog.metrics import (
+    GRAFANA_AUTHENTICATION,
+    SLURM_EXTENSION,
+    SLURM_EXTENSION_OPERATION,
+    SLURM_EXTENSION_PROVISIONING,
+    GrafanaAuthentication,
+)
 from hyperpod_model.checks.metrics import check_alert_limits
 from hyperpod_model.cluster_spec.lifecycle_hooks import uploads_own
 from hyperpod_model.faults import UNKNOWN, Fault
@@ -87,11 +93,28 @@ def check_metrics_of(spec: ClusterSpec) -> Iterator[Fault]:
         message = "signs in to a Grafana that has nothing to read; set prometheus to true, or leave it out"
         yield Fault(("metrics", "grafana_authentication"), message)
     if spec.orchestrator == "slurm":
-        for name in ("prometheus", "container_insights"):
-            if getattr(said, name) is True:
-                message = "goes with orchestrator 'eks', got 'slurm', which has no EKS add-ons; leave it out"
-                yield Fault(("metrics", name), message)
+        yield from _check_nothing_for_eks(said)
+    if said.prometheus is True and known(spec.network) and spec.network.isolated is True:
+        message = (
+            "sends figures to aps-workspaces, for which an isolated network has no endpoint; add the VPC "
+            "endpoint, or no figure arrives"
+        )
+        yield Fault(("metrics", "prometheus"), message, severity="warning")
     yield from _check_records_folder(spec, said.recovery_records_folder)
+
+
+def _check_nothing_for_eks(said: MetricsSpec) -> Iterator[Fault]:
+    ways_out = {
+        "prometheus": (
+            f"leave it out; with {SLURM_EXTENSION_PROVISIONING} provisioning the API's "
+            f"{SLURM_EXTENSION_OPERATION} installs {SLURM_EXTENSION} once the cluster is there"
+        ),
+        "container_insights": "leave it out",
+    }
+    for name, way_out in ways_out.items():
+        if getattr(said, name) is True:
+            message = f"goes with orchestrator 'eks', got 'slurm', which has no EKS add-ons; {way_out}"
+            yield Fault(("metrics", name), message)
 
 
 def _check_records_folder(spec: ClusterSpec, folder: Any) -> Iterator[Fault]:

@@ -24,7 +24,12 @@ FOLDER = "/fsx/checkpoints/recovery"
 @pytest.mark.parametrize(
     ("cluster", "said", "field", "message"),
     [
-        (SLURM, {"prometheus": True}, "prometheus", "goes with orchestrator 'eks'"),
+        (
+            SLURM,
+            {"prometheus": True},
+            "prometheus",
+            "CreateClusterExtension installs sagemaker-observability",
+        ),
         (SLURM, {"container_insights": True}, "container_insights", "goes with orchestrator 'eks'"),
         (
             EKS,
@@ -80,6 +85,17 @@ def test_refuses(
 def test_accepts(cluster: dict[str, Any], said: dict[str, Any]) -> None:
     found = faults_of(ClusterSpec.model_validate(cluster | {"metrics": said}))
     assert not [fault for fault in found if fault.path[0] == "metrics"]
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_warns_of_a_network_without_a_way_to_prometheus(isolated: bool) -> None:
+    network = EKS["network"] | {"isolated": isolated}
+    found = faults_of(ClusterSpec.model_validate(EKS | {"network": network, "metrics": {"prometheus": True}}))
+    warnings = [fault for fault in found if fault.path == ("metrics", "prometheus")]
+    assert [fault.severity for fault in warnings] == ["warning"] * isolated
+    assert all(
+        "aps-workspaces, for which an isolated network has no endpoint" in one.message for one in warnings
+    )
 
 
 def test_is_off_by_default() -> None:
