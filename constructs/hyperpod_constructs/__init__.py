@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.cluster_endpoints import ClusterEndpoints
     from hyperpod_constructs.cluster_network import ClusterNetwork
     from hyperpod_constructs.cluster_observability import ClusterObservability
+    from hyperpod_constructs.container_insights import ContainerInsights
     from hyperpod_constructs.data_repository_association import DataRepositoryAssociation
     from hyperpod_constructs.dependency_chart import DependencyChart
     from hyperpod_constructs.efa_security_group import EfaSecurityGroup
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
     from hyperpod_constructs.execution_role import ExecutionRole
     from hyperpod_constructs.hyperpod_checks import HyperPodChecks
     from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+    from hyperpod_constructs.hyperpod_observability_add_on import HyperPodObservabilityAddOn
     from hyperpod_constructs.hyperpod_stack import HyperPodStack
     from hyperpod_constructs.instance_group import InstanceGroup
     from hyperpod_constructs.kubernetes_taint import KubernetesTaint
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
     from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
     from hyperpod_constructs.lustre_mount import LustreMount
+    from hyperpod_constructs.managed_grafana import ManagedGrafana
+    from hyperpod_constructs.managed_prometheus import ManagedPrometheus
     from hyperpod_constructs.notice_topic import NoticeTopic
     from hyperpod_constructs.openzfs_mount import OpenZfsMount
     from hyperpod_constructs.orchestrator import Orchestrator
+    from hyperpod_constructs.recovery_figures import RecoveryFigures
     from hyperpod_constructs.resilience_policy import ResiliencePolicy
     from hyperpod_constructs.restricted_instance_group import (
         RestrictedEnvironment,
@@ -60,6 +65,7 @@ _MODULES = {
     "ClusterEndpoints": "cluster_endpoints",
     "ClusterNetwork": "cluster_network",
     "ClusterObservability": "cluster_observability",
+    "ContainerInsights": "container_insights",
     "DataRepositoryAssociation": "data_repository_association",
     "DependencyChart": "dependency_chart",
     "Deployment": "software_updates",
@@ -70,15 +76,19 @@ _MODULES = {
     "FileSystemRemoval": "lustre_file_system",
     "HyperPodChecks": "hyperpod_checks",
     "HyperPodCluster": "hyperpod_cluster",
+    "HyperPodObservabilityAddOn": "hyperpod_observability_add_on",
     "HyperPodStack": "hyperpod_stack",
     "InstanceGroup": "instance_group",
     "KubernetesTaint": "kubernetes_taint",
     "LifecycleScripts": "lifecycle_scripts",
     "LustreFileSystem": "lustre_file_system",
     "LustreMount": "lustre_mount",
+    "ManagedGrafana": "managed_grafana",
+    "ManagedPrometheus": "managed_prometheus",
     "NoticeTopic": "notice_topic",
     "OpenZfsMount": "openzfs_mount",
     "Orchestrator": "orchestrator",
+    "RecoveryFigures": "recovery_figures",
     "ResiliencePolicy": "resilience_policy",
     "RestrictedEnvironment": "restricted_instance_group",
     "RestrictedFileSystem": "restricted_instance_group",
@@ -104,6 +114,7 @@ __all__ = [
     "ClusterEndpoints",
     "ClusterNetwork",
     "ClusterObservability",
+    "ContainerInsights",
     "DataRepositoryAssociation",
     "DependencyChart",
     "Deployment",
@@ -114,15 +125,19 @@ __all__ = [
     "FileSystemRemoval",
     "HyperPodChecks",
     "HyperPodCluster",
+    "HyperPodObservabilityAddOn",
     "HyperPodStack",
     "InstanceGroup",
     "KubernetesTaint",
     "LifecycleScripts",
     "LustreFileSystem",
     "LustreMount",
+    "ManagedGrafana",
+    "ManagedPrometheus",
     "NoticeTopic",
     "OpenZfsMount",
     "Orchestrator",
+    "RecoveryFigures",
     "ResiliencePolicy",
     "RestrictedEnvironment",
     "RestrictedFileSystem",

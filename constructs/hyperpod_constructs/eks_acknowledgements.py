@@ -24,10 +24,12 @@ from hyperpod_constructs.accepted_findings import (
     wildcards,
 )
 from hyperpod_constructs.autoscaling_role import AutoscalingRole
+from hyperpod_constructs.container_insights import ContainerInsights
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.eks_operators import EksOperators
 from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_model.catalog.add_ons import CLUSTER_POLICY
+from hyperpod_model.catalog.metrics import AGENT_POLICY
 
 _VPC_ACCESS = "service-role/AWSLambdaVPCAccessExecutionRole"
 _REGISTRY_READER = "AmazonEC2ContainerRegistryReadOnly"
@@ -129,6 +131,9 @@ def _kubectl_function(function: IConstruct) -> Iterator[tuple[str, str]]:
 EKS_OWNERS: dict[type, dict[type, Findings]] = {
     TrainingPodRole: {iam.CfnManagedPolicy: wildcards(_pod_permissions)},
     AutoscalingRole: {iam.CfnManagedPolicy: wildcards(_scaled_clusters)},
+    ContainerInsights: {
+        iam.CfnRole: managed_policies({AGENT_POLICY: "the policy that AWS documents for Container Insights"}),
+    },
     EksOperators: {
         iam.CfnRole: _operator_role,
         iam.CfnManagedPolicy: wildcards(_driver_permissions),

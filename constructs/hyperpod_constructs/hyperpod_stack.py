@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.budget_guard import BudgetGuard
     from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+    from hyperpod_constructs.managed_prometheus import ManagedPrometheus
     from hyperpod_constructs.task_governance import TaskGovernance
     from hyperpod_constructs.training_pod_role import TrainingPodRole
 
@@ -143,6 +144,9 @@ class HyperPodStack(Stack):
             self.control_plane.install_operators(after=self.cluster)
         self.observability = self._observability()
         self.task_governance = self._task_governance()
+        self.prometheus = self._prometheus()
+        self._measure_containers()
+        self._measure_recoveries()
         self.budget_guard = self._budget_guard()
         self._add_outputs()
 
@@ -326,7 +330,11 @@ class HyperPodStack(Stack):
         pods = self.spec.training_pods
         trains = pods is not None and pods.identity == "pod-identity"
         counts = self.spec.budget is not None and self.spec.budget.idle_check_image is not None
-        return self.control_plane is not None and (trains or counts or bool(self.control_plane.operators))
+        said = self.spec.metrics
+        measures = said is not None and (said.prometheus or said.container_insights)
+        return self.control_plane is not None and (
+            trains or counts or measures or bool(self.control_plane.operators)
+        )
 
     def _let_existing_roles_in(self) -> None:
         """Their policies cannot name the buckets and keys of this stack, which nobody knew before."""
@@ -547,6 +555,73 @@ class HyperPodStack(Stack):
             fair_share=said.fair_share,
             idle_resource_sharing=said.idle_resource_sharing,
         )
+
+    def _prometheus(self) -> ManagedPrometheus | None:
+        said = self.spec.metrics
+        if said is None or not said.prometheus:
+            return None
+        from hyperpod_constructs.hyperpod_observability_add_on import HyperPodObservabilityAddOn
+        from hyperpod_constructs.managed_prometheus import ManagedPrometheus
+
+        # The specification refuses Prometheus for Slurm.
+        assert self.control_plane is not None
+        prometheus = ManagedPrometheus(
+            self,
+            "Prometheus",
+            cluster=self.cluster,
+            notices=None if self.observability is None else self.observability.notices,
+            governance_rules=self.spec.task_governance is not None,
+            wait_alert_minutes=said.wait_alert_minutes,
+            preemption_alert_count=said.preemption_alert_count,
+        )
+        add_on = HyperPodObservabilityAddOn(
+            self,
+            "PrometheusCollection",
+            control_plane=self.control_plane,
+            cluster=self.cluster,
+            prometheus=prometheus,
+        )
+        if self.task_governance is not None:
+            # Figures of queues come from Kueue, which task governance installs.
+            add_on.node.add_dependency(self.task_governance)
+        if said.grafana_authentication:
+            from hyperpod_constructs.managed_grafana import ManagedGrafana
+
+            ManagedGrafana(
+                self,
+                "Grafana",
+                cluster=self.cluster,
+                prometheus=prometheus,
+                authentication_providers=said.grafana_authentication,
+            )
+        return prometheus
+
+    def _measure_containers(self) -> None:
+        said = self.spec.metrics
+        if said is None or not said.container_insights:
+            return
+        from hyperpod_constructs.container_insights import ContainerInsights
+
+        # The specification refuses Container Insights for Slurm.
+        assert self.control_plane is not None
+        ContainerInsights(self, "ContainerInsights", control_plane=self.control_plane, cluster=self.cluster)
+
+    def _measure_recoveries(self) -> None:
+        said = self.spec.metrics
+        if said is None or said.recovery_records_folder is None:
+            return
+        from hyperpod_constructs.recovery_figures import RecoveryFigures
+
+        # The specification refuses the folder without observability.
+        assert self.observability is not None
+        figures = RecoveryFigures(
+            self,
+            "RecoveryFigures",
+            log_group=self.observability.node_log_group,
+            cluster_name=self.cluster.cluster_name,
+        )
+        if self.observability.dashboard is not None:
+            self.observability.dashboard.add_widgets(*figures.widgets())
 
     def _budget_guard(self) -> BudgetGuard | None:
         said = self.spec.budget

@@ -14,6 +14,7 @@ from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.argument_kinds import ROLE, TOPIC, check_kind
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
+from hyperpod_model.catalog.metrics import PROMETHEUS_SERVICE, TOPIC_ACTIONS
 from hyperpod_model.catalog.notifications import (
     ALARMS_SERVICE,
     BUDGETS_SERVICE,
@@ -31,12 +32,12 @@ _Conditions = dict[str, dict[str, object]]
 class NoticeTopic(Construct):
     """An encrypted SNS topic that admits the services it is told to, and nobody else by its policies.
 
-    Topic and key have policies of their own. A service gets into both when ``admit_events``, ``admit_alarms``
-    or ``admit_budgets`` is called, for this account only: alarms and budgets by ``aws:SourceAccount`` and
-    ``aws:SourceArn``. EventBridge tells neither to SNS, so that a policy which asked would drop its messages
-    in silence; with the key it is held to topics of this account by SNS's encryption context. Publishing
-    without TLS is denied. Sources: SNS developer guide, sns-key-management; EventBridge user guide, SNS
-    permissions.
+    Topic and key have policies of their own. A service gets into both when ``admit_events``,
+    ``admit_alarms``, ``admit_budgets`` or ``admit_prometheus`` is called, for this account only: all but
+    events by ``aws:SourceAccount`` and ``aws:SourceArn``. EventBridge tells neither to SNS, so that a policy
+    which asked would drop its messages in silence; with the key it is held to topics of this account by SNS's
+    encryption context. Publishing without TLS is denied. Sources: SNS developer guide, sns-key-management;
+    EventBridge user guide, SNS permissions.
 
     The key goes with the stack, after KMS's waiting period: SNS keeps a message until it is delivered.
 
@@ -105,6 +106,22 @@ class NoticeTopic(Construct):
         budgets = f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"
         self._admit(BUDGETS_SERVICE, "Budgets", _on_behalf_of(budgets))
 
+    def admit_prometheus(self) -> None:
+        """Let the alert managers of this account and region publish.
+
+        Source: Amazon Managed Service for Prometheus user guide, AMP-alertmanager-receiver-AMPpermission. Its
+        statement for the key has no condition on the source, so that the key is held to topics of this
+        account by SNS's encryption context alone.
+        """
+        workspaces = f"arn:{Aws.PARTITION}:aps:{Aws.REGION}:{Aws.ACCOUNT_ID}:workspace/*"
+        self._admit(
+            PROMETHEUS_SERVICE,
+            "Prometheus",
+            _on_behalf_of(workspaces),
+            actions=TOPIC_ACTIONS,
+            key_conditions={},
+        )
+
     def grant_publish(self, role: iam.IRole) -> iam.Grant:
         """Let a role publish, such as that of jobs which tell of their own end.
 
@@ -125,7 +142,15 @@ class NoticeTopic(Construct):
             )
         return grant
 
-    def _admit(self, service: str, sid: str, conditions: _Conditions) -> None:
+    def _admit(
+        self,
+        service: str,
+        sid: str,
+        conditions: _Conditions,
+        *,
+        actions: Sequence[str] = (PUBLISH_ACTION,),
+        key_conditions: _Conditions | None = None,
+    ) -> None:
         if service in self._admitted:
             return
         self._admitted.add(service)
@@ -134,22 +159,20 @@ class NoticeTopic(Construct):
             iam.PolicyStatement(
                 sid=f"Publish{sid}",
                 principals=[principal],
-                actions=[PUBLISH_ACTION],
+                actions=list(actions),
                 resources=[self.topic.topic_arn],
                 conditions=conditions,
             )
         )
         assert self.key is not None
-        # The topic needs the key first, so that the key cannot name the topic.
-        own_topics = f"arn:{Aws.PARTITION}:sns:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"
-        arns = {**conditions.get("ArnLike", {}), TOPIC_ENCRYPTION_CONTEXT: own_topics}
+        of_key = conditions if key_conditions is None else key_conditions
         self.key.add_to_resource_policy(
             iam.PolicyStatement(
                 sid=f"Encrypt{sid}",
                 principals=[principal],
                 actions=list(KEY_ACTIONS),
                 resources=["*"],
-                conditions={**conditions, "ArnLike": arns},
+                conditions=of_key if of_key else _for_own_topics(),
             )
         )
 
@@ -181,9 +204,24 @@ class _ExistingTopic(NoticeTopic):
         self.key = None
         self._subscribe(emails)
 
-    def _admit(self, service: str, sid: str, conditions: _Conditions) -> None:
+    def _admit(
+        self,
+        service: str,
+        sid: str,
+        conditions: _Conditions,
+        *,
+        actions: Sequence[str] = (PUBLISH_ACTION,),
+        key_conditions: _Conditions | None = None,
+    ) -> None:
         """Nothing: the topic's owner admits."""
 
 
 def _on_behalf_of(arn: str) -> _Conditions:
     return {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}, "ArnLike": {"aws:SourceArn": arn}}
+
+
+def _for_own_topics() -> _Conditions:
+    """For services that tell no source: without any condition the key would admit them for every account."""
+    # The topic needs the key first, so that the key cannot name the topic.
+    own_topics = f"arn:{Aws.PARTITION}:sns:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"
+    return {"ArnLike": {TOPIC_ENCRYPTION_CONTEXT: own_topics}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hyperpod_constructs.lustre_file_system import LustreFileSystem
-from hyperpod_lifecycle.node_parameters import Mount, NodeParameters, lustre_mount
+from hyperpod_lifecycle.node_parameters import Mount, NodeParameters, RecoveryRecordsFolder, lustre_mount
 from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
 from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import WorkerGroup
 from hyperpod_model.catalog.instances import InstanceType
@@ -41,8 +41,16 @@ def node_parameters_of(spec: ClusterSpec, *, file_system: LustreFileSystem | Non
         shared_folder=None if scripts is None else scripts.shared_folder,
         log_files={} if scripts is None else scripts.log_files,
         running_jobs_group=_controller_group(spec) if counts_jobs_on_controller(spec) else None,
+        recovery_records=_recovery_records(spec),
         slurm=_classic_slurm(spec),
     )
+
+
+def _recovery_records(spec: ClusterSpec) -> RecoveryRecordsFolder | None:
+    folder = None if spec.metrics is None else spec.metrics.recovery_records_folder
+    if folder is None or spec.orchestrator != "slurm":
+        return None
+    return RecoveryRecordsFolder(group=_controller_group(spec), folder=folder)
 
 
 def _gpus(entry: InstanceType) -> int:

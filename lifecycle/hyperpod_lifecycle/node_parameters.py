@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
 from hyperpod_model.catalog.budgets import (
@@ -44,6 +44,18 @@ def openzfs_mount(*, dns_name: str, mount_path: str, volume_path: str = "/fsx") 
     return {"type": "openzfs", "dns_name": dns_name, "volume_path": volume_path, "mount_path": mount_path}
 
 
+class RecoveryRecordsFolder(NamedTuple):
+    """Where the resume library's records are, and who ships them.
+
+    Attributes:
+        group: Instance group that does, of one node: others have the same folder.
+        folder: Folder on a shared file system.
+    """
+
+    group: str
+    folder: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeParameters:
     """Values of a cluster that its nodes' scripts need. Absent ones leave their step without work.
@@ -60,6 +72,7 @@ class NodeParameters:
         shared_folder: Folder on a shared file system where nodes leave each other their keys. None by
             default.
         log_files: Files by name of the log stream, shipped to the cluster's log group. None by default.
+        recovery_records: Records of recoveries, shipped to the cluster's log group. None by default.
         running_jobs_group: Instance group of the controller, which puts the number of running jobs into
             CloudWatch. By default nobody does.
         slurm: Slurm, where the scripts configure it. By default HyperPod does.
@@ -74,6 +87,7 @@ class NodeParameters:
     users_file: str | None = None
     shared_folder: str | None = None
     log_files: Mapping[str, str] = field(default_factory=dict)
+    recovery_records: RecoveryRecordsFolder | None = None
     running_jobs_group: str | None = None
     slurm: ClassicSlurm | None = None
 
@@ -88,12 +102,20 @@ class NodeParameters:
             "gpus": dict(self.gpus),
             "users_file": self.users_file,
             "shared_folder": self.shared_folder,
-            "log_shipping": {"files": dict(self.log_files)} if self.log_files else None,
+            "log_shipping": self._log_shipping(),
             "running_jobs": None if self.running_jobs_group is None else self._running_jobs(),
             "slurm": None if self.slurm is None else self.slurm.to_parameters(),
         }
         said = {name: value for name, value in content.items() if value not in (None, {}, [])}
         return json.dumps(said, indent=2, sort_keys=True) + "\n"
+
+    def _log_shipping(self) -> dict[str, Any]:
+        records = self.recovery_records
+        content = {
+            "files": dict(self.log_files),
+            "records": {} if records is None else records._asdict(),
+        }
+        return {name: value for name, value in content.items() if value}
 
     def _running_jobs(self) -> dict[str, Any]:
         return {

@@ -81,9 +81,7 @@ def test_keys_rotate(life: ClusterLife) -> None:
 
 def test_people_hear_of_what_befalls_the_cluster(life: ClusterLife, others: dict[str, str]) -> None:
     """Jobs tell of their own end as the nodes' role."""
-    life_steps.expect_people_hear(
-        life, jobs=life.role_arn("ExecutionRole"), stranger=others["administrator outside the list"]
-    )
+    life_steps.expect_people_hear(life, jobs=life.role_arn("ExecutionRole"), stranger=others["evaluation"])
 
 
 def test_deploying_again_changes_nothing(life: ClusterLife) -> None:

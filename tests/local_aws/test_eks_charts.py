@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from typing import Any
 
@@ -16,6 +17,7 @@ from aws_double.resource import Resource, ResourceFailure
 from aws_double.services.eks.api import clusters_of
 from aws_double.session import Session
 
+MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 CHART = "Custom::AWSCDK-EKS-HelmChart"
 ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
@@ -110,6 +112,36 @@ def test_a_release_comes_changes_and_goes(root: Session, installer: Installer) -
     assert installer.releases() == {("kube-system", "hyperpod-dependencies"): {"a": 2}}
     delete(root, made)
     assert installer.releases() == {}
+
+
+def test_objects_of_a_manifest_come_change_and_go(root: Session, installer: Installer) -> None:
+    token = installer.properties["ServiceToken"]
+    fixed = {"ServiceToken": token, "ClusterName": installer.cluster}
+
+    def manifest(**labels: str) -> str:
+        objects = [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"is": value}}}
+            for name, value in labels.items()
+        ]
+        return json.dumps(objects)
+
+    def there() -> dict[str, str]:
+        kept = clusters_of(root.region)[installer.cluster].objects
+        return {key[2]: one["metadata"]["labels"]["is"] for key, one in kept.items()}
+
+    with pytest.raises(ResourceFailure, match="Unauthorized"):
+        create(root, MANIFEST, **fixed, Manifest=manifest(a="1"))
+    installer.give_access()
+    installer.open()
+    made = create(root, MANIFEST, **fixed, Manifest=manifest(a="1", b="1"))
+    with pytest.raises(ResourceFailure, match=r"\(AlreadyExists\): ConfigMap//b"):
+        create(root, MANIFEST, **fixed, Manifest=manifest(b="2"))
+    made = update(root, made, **fixed, Manifest=manifest(a="2", c="1"))
+    assert there() == {"a": "2", "c": "1"}
+    delete(root, made)
+    assert there() == {}
+    with pytest.raises(ResourceFailure, match=r"kind and metadata\.name must be set"):
+        create(root, MANIFEST, **fixed, Manifest='[{"kind": "ConfigMap"}]')
 
 
 @pytest.mark.parametrize("missing", [0, 1])

@@ -20,6 +20,7 @@ from hyperpod_model.cluster_spec import (
     AutoPatchingSpec,
     AutoScalingSpec,
     BatchSizeSpec,
+    BudgetSpec,
     CheckpointBucketSpec,
     CheckpointlessSpec,
     CheckpointSigningKeySpec,
@@ -34,6 +35,7 @@ from hyperpod_model.cluster_spec import (
     KubernetesTaintSpec,
     LifecycleScriptsSpec,
     LustreMountSpec,
+    MetricsSpec,
     NetworkSpec,
     ObservabilitySpec,
     OpenZfsMountSpec,
@@ -43,6 +45,8 @@ from hyperpod_model.cluster_spec import (
     RestrictedInstanceGroupSpec,
     ScheduledUpdateSpec,
     SlurmSpec,
+    TaskGovernanceSpec,
+    TeamQuotaSpec,
     TieredCheckpointingSpec,
     TrainingPodsSpec,
 )
@@ -155,7 +159,10 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             training_pods=part(TrainingPodsSpec),
             tiered_checkpointing=part(TieredCheckpointingSpec, 80),
             checkpointless=part(CheckpointlessSpec),
+            task_governance=part(TaskGovernanceSpec),
             observability=st.none() | part(ObservabilitySpec),
+            metrics=st.none() | part(MetricsSpec),
+            budget=st.none() | part(BudgetSpec),
             auto_scaling=part(AutoScalingSpec),
             administrator_role_arns=_some(role),
             unlisted_instance_types=st.just([UNLISTED]),
@@ -179,6 +186,22 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
         AutoScalingSpec: of(AutoScalingSpec, mode=_choice("Enable", "Disable", None), role_arn=role),
         BatchSizeSpec: of(
             BatchSizeSpec, type=_choice("INSTANCE_COUNT", "CAPACITY_PERCENTAGE"), value=st.integers(1, 100)
+        ),
+        BudgetSpec: of(
+            BudgetSpec,
+            limit_usd=_choice(1, 0.5, 650_000, 12_345.67),
+            start_date=st.none(),
+            end_date=st.none(),
+            actual_alert_percentages=_choice([], [80], [50, 80, 100]),
+            forecast_alert_percentages=_choice([100], [90.5, 120]),
+            emails=_some(_choice("finance@example.com", "team+gpu@sub.example.org")),
+            cost_allocation_tag=_choice("hyperpod-cluster", "team", "cost:center"),
+            cost_allocation_tag_activated=st.booleans(),
+            idle_hours=_choice(None, 1, 4, 24),
+            cost_per_hour_usd=_choice(None, 0.01, 890, 98.32),
+            idle_check_image=st.none()
+            if site.orchestrator == "slurm"
+            else _choice(None, f"{ACCOUNT}.dkr.ecr.{where}.amazonaws.com/count-jobs:1.0.0"),
         ),
         CheckpointBucketSpec: of(CheckpointBucketSpec, reader_role_arns=_some(role)),
         CheckpointSigningKeySpec: of(CheckpointSigningKeySpec, verifier_role_arns=_some(role)),
@@ -296,6 +319,15 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             mount_name=_choice("abcdefgh", "fsx"),
             mount_path=mount_path,
         ),
+        MetricsSpec: of(
+            MetricsSpec,
+            prometheus=st.booleans(),
+            wait_alert_minutes=_choice(1, 60, 240),
+            preemption_alert_count=_choice(1, 10),
+            grafana_authentication=_some(_choice("AWS_SSO", "SAML"), 0, 2),
+            container_insights=st.booleans(),
+            recovery_records_folder=_choice("/fsx/checkpoints/recovery", "/data/recovery"),
+        ),
         NetworkSpec: of(
             NetworkSpec,
             availability_zone_id=st.sampled_from(zones),
@@ -374,6 +406,25 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             accounting=st.booleans(),
             settings=_choice({}, {"KillWait": "60"}, {"SchedulerParameters": "bf_continue,defer"}),
         ),
+        TaskGovernanceSpec: of(
+            TaskGovernanceSpec,
+            teams=st.lists(part(TeamQuotaSpec), min_size=1, max_size=2, unique_by=lambda team: team["team"]),
+            priority_classes=st.dictionaries(
+                _choice("training", "inference", "a"), st.integers(0, 100), max_size=2
+            ),
+            fair_share=st.just(True),
+            idle_resource_sharing=st.booleans(),
+            add_on=st.booleans(),
+        ),
+        TeamQuotaSpec: of(
+            TeamQuotaSpec,
+            team=_choice("research", "product", "a", "t" * 40),
+            instances=st.dictionaries(types, st.integers(0, 4), min_size=1, max_size=2),
+            fair_share_weight=st.integers(0, 100),
+            strategy=_choice("LendAndBorrow", None),
+            borrow_limit_percent=st.integers(1, 500),
+            preempt_own_tasks=_choice("LowerPriority", "Never"),
+        ),
         TieredCheckpointingSpec: of(
             TieredCheckpointingSpec,
             enabled=st.booleans(),
@@ -438,6 +489,7 @@ _EKS_ONLY_OF_CLUSTERS = (
     "tiered_checkpointing",
     "checkpointless",
     "auto_scaling",
+    "task_governance",
 )
 _MADE_ONLY = (
     "vpc_cidr",
@@ -475,6 +527,8 @@ def documents(draw: DrawFn) -> Document:
             said["checkpointless"] = draw(values(site)[ClusterSpec]["checkpointless"])
         if happens(draw, 80):
             said["training_pods"] = _training_pods(draw, site)
+        if happens(draw, 30):
+            said["task_governance"] = _governance(draw, site, said["instance_groups"])
     else:
         scripted = lifecycle and happens(draw, 50)
         said["instance_groups"] = _slurm_groups(draw, site, lifecycle=lifecycle, scripted=scripted)
@@ -500,7 +554,7 @@ def documents(draw: DrawFn) -> Document:
     if happens(draw, 40):
         said["file_system"] = _file_system(draw, site)
     never = ("slurm",) if on_eks else _EKS_ONLY_OF_CLUSTERS
-    never += ("node_provisioning_mode", "tiered_checkpointing", "checkpointless")
+    never += ("node_provisioning_mode", "tiered_checkpointing", "checkpointless", "task_governance")
     made = draw(record(site, ClusterSpec, chance=25, said=said, never=never))
     if happens(draw, 5):
         made["region"] = None
@@ -543,6 +597,22 @@ def _chart(draw: DrawFn, site: Site) -> Document:
     if happens(draw, 40):
         return {"folder": CHART_FOLDER}
     return draw(record(site, DependencyChartSpec, chance=0, always=("oci_uri", "version")))
+
+
+def _governance(draw: DrawFn, site: Site, groups: list[Document]) -> Document:
+    """Quotas that the groups of a cluster can keep: half of each type for each team."""
+    said = draw(values(site)[ClusterSpec]["task_governance"])
+    there: dict[str, int] = {}
+    for group in groups:
+        for name in group.get("instance_types") or [group.get("instance_type")]:
+            if name is not None:
+                there[name] = there.get(name, 0) + group["instance_count"]
+    if there:
+        said["teams"] = [
+            team | {"instances": {name: count // 2 for name, count in there.items()}}
+            for team in said["teams"]
+        ]
+    return said
 
 
 def _training_pods(draw: DrawFn, site: Site) -> Document:

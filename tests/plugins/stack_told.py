@@ -20,6 +20,7 @@ NOT_READ: Final[Mapping[str, str]] = {
     "Custom::AWSCDKCfnJson": "gives JSON back to the template: the trust that is made of it is read back",
     "Custom::AWSCDK-EKS-HelmChart": "a release in Kubernetes, which no AWS API tells of; without the chart "
     "the double refuses the HyperPod cluster",
+    "Custom::AWSCDK-EKS-KubernetesResource": "objects in Kubernetes, which no AWS API tells of",
     "Custom::FinalBackup": "does nothing before the stack is deleted; the backup is found then",
 }
 """Types that are not compared, and why."""

@@ -16,6 +16,7 @@ from hyperpod_model.faults import Fault, refuse
 _MINUTES_PER_HOUR: Final = 60
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _CLOSE: Final = 1e-4
+_MOST_MULTIPLE: Final = 10_000
 
 
 class SavedEvery(NamedTuple):
@@ -96,11 +97,13 @@ def best_interval(scenario: Scenario) -> SavedEvery:
         InvalidInputError: If a save costs nothing, or nothing is ever lost: then no interval is best.
     """
     refuse(_no_best(scenario))
-    shortest, longest = scenario.save_minutes, scenario.days * 24 * _MINUTES_PER_HOUR
+    shortest = scenario.save_minutes
+    # Not to the very end: rounding must not make it too long.
+    longest = min(scenario.days * 24 * _MINUTES_PER_HOUR, 0.999 * scenario.longest_interval_minutes)
     memory = scenario.memory_interval_minutes
     if memory is not None:
         least = max(math.ceil(shortest / memory - 1e-9), 1)
-        most = max(math.floor(longest / memory), least)
+        most = max(min(math.floor(longest / memory), _MOST_MULTIPLE), least)
         return _best_multiple(scenario, memory, least, most)
 
     def goodput(logarithm: float) -> float:
@@ -152,7 +155,8 @@ def around(minutes: float, *, scenario: Scenario, points: int = 13, factor: floa
     memory = scenario.memory_interval_minutes
     if memory is not None:
         spread = [max(round(each / memory), 1) * memory for each in spread]
-    return tuple(sorted({each for each in spread if each >= scenario.save_minutes}))
+    longest = scenario.longest_interval_minutes
+    return tuple(sorted({each for each in spread if scenario.save_minutes <= each <= longest}))
 
 
 def estimated_intervals(scenario: Scenario, minutes: Sequence[float]) -> tuple[SavedEvery, ...]:

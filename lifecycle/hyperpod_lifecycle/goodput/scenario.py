@@ -133,6 +133,16 @@ class Scenario:
             return 1
         return round(self.checkpoint_interval_minutes / self.memory_interval_minutes)
 
+    @property
+    def longest_interval_minutes(self) -> float:
+        """No longer interval is taken: more failures would strike in it than a run gets over."""
+        if self.failures_per_hour == 0:
+            return _most("checkpoint_interval_minutes")
+        minutes = 60 * _MOST_FAILURES / self.failures_per_hour - self.save_stall_seconds / 60
+        if self.memory_interval_minutes is not None:
+            minutes /= 1 + self.memory_stall_seconds / 60 / self.memory_interval_minutes
+        return min(minutes, _most("checkpoint_interval_minutes"))
+
     def rate(self, kind: FailureKind) -> float:
         """Failures of a kind an hour.
 
@@ -146,11 +156,24 @@ class Scenario:
 
 _AT_LEAST_ONE: Final = ("nodes", "accelerators_per_node")
 _POSITIVE: Final = ("days", "checkpoint_interval_minutes", "memory_interval_minutes")
+_MOST: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "nodes": 1_000_000,
+        "accelerators_per_node": 1024,
+        "spare_nodes": 1000,
+        "failures_per_device_hour": 1000,
+    }
+)
+"""Beyond these nobody means it; durations may be ten years."""
+_MOST_FAILURES: Final = 30
+"""Expected in one interval or recovery: the chance to get through is exp(-30)."""
+_MOST_SAVES: Final = 100_000
 _SHARES: Final = ("process_share", "cluster_share")
 
 
 def _faults(scenario: Scenario) -> Iterator[Fault]:
-    for name, value in _numbers(scenario):
+    numbers = list(_numbers(scenario))
+    for name, value in numbers:
         if not math.isfinite(value):
             yield Fault((name,), f"must be a finite number, got {value}")
         elif name in _AT_LEAST_ONE and value < 1:
@@ -161,13 +184,62 @@ def _faults(scenario: Scenario) -> Iterator[Fault]:
             yield Fault((name,), f"is a share, from 0 to 1, got {value:g}")
         elif value < 0:
             yield Fault((name,), f"must be 0 or more, got {value:g}")
+        elif value > (most := _most(name)):
+            yield Fault((name,), f"must be {most:,g} or less, got {value:g}")
     if scenario.process_share + scenario.cluster_share > 1 + 1e-12:
         yield Fault(
             ("process_share",),
             f"and cluster_share must be 1 or less together, got {scenario.process_share:g} and "
             f"{scenario.cluster_share:g}; what is left is the share of failed nodes",
         )
-    yield from _interval_faults(scenario)
+    if all(math.isfinite(value) for _, value in numbers):
+        yield from _interval_faults(scenario)
+        yield from _hopeless(scenario)
+
+
+def _hopeless(scenario: Scenario) -> Iterator[Fault]:
+    """Find runs that never come to a checkpoint, or out of a recovery; the model divides by that chance."""
+    stages = (
+        scenario.detection_minutes,
+        scenario.restart_minutes,
+        scenario.spare_minutes,
+        scenario.replacement_minutes,
+        scenario.initialization_minutes,
+        scenario.retrieval_minutes,
+        scenario.data_loading_minutes,
+        scenario.first_step_minutes,
+        scenario.save_minutes,
+        scenario.peer_minutes,
+        scenario.memory_retrieval_minutes,
+    )
+    if min(scenario.nodes, scenario.accelerators_per_node, scenario.checkpoint_interval_minutes) <= 0:
+        return
+    if scenario.memory_interval_minutes is not None and scenario.memory_interval_minutes <= 0:
+        return
+    saves = scenario.save_stall_seconds + scenario.memory_saves_per_cycle * scenario.memory_stall_seconds
+    lengths = {
+        "checkpoint_interval_minutes": scenario.checkpoint_interval_minutes + saves / 60,
+        "replacement_minutes": sum(stages),
+    }
+    for name, minutes in lengths.items():
+        failures = scenario.failures_per_hour * minutes / 60
+        if failures > _MOST_FAILURES:
+            what = "an interval and its saves" if name.startswith("checkpoint") else "a recovery"
+            yield Fault(
+                (name,),
+                f"and its like make {what} {minutes:,.0f} minutes long, in which {failures:,.0f} failures "
+                "are expected: such a run makes no progress",
+            )
+
+
+def _most(name: str) -> float:
+    if name in _MOST:
+        return _MOST[name]
+    ten_years = 3660.0
+    for unit, of_a_day in (("_minutes", 24 * 60), ("_seconds", 24 * 3600)):
+        if name.endswith(unit):
+            return ten_years * of_a_day
+    return ten_years
 
 
 def _interval_faults(scenario: Scenario) -> Iterator[Fault]:
@@ -186,6 +258,12 @@ def _interval_faults(scenario: Scenario) -> Iterator[Fault]:
             ("memory_interval_minutes",),
             f"must divide checkpoint_interval_minutes, {durable:g}, got {memory:g}; such as "
             f"{durable / max(1, round(multiple)):g}",
+        )
+    elif multiple > _MOST_SAVES:
+        yield Fault(
+            ("memory_interval_minutes",),
+            f"must be at least a {_MOST_SAVES:,}th of checkpoint_interval_minutes, {durable:g}, "
+            f"got {memory:g}",
         )
 
 

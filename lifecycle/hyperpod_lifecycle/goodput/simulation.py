@@ -17,6 +17,7 @@ from hyperpod_lifecycle.goodput.ladder import (
     training_hours,
 )
 from hyperpod_lifecycle.goodput.scenario import KINDS, Scenario
+from hyperpod_model.faults import Fault, refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _SEED: Final = 20240723
+_RUNS_AT_ONCE: Final = 300
+"""So many runs take twice as long for a failure as one does."""
+_MOST_FAILURES: Final = 1e8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +71,27 @@ def simulate(scenario: Scenario, *, runs: int = 1000, seed: int = _SEED) -> Simu
 
     Raises:
         ValueError: If ``runs`` is less than 2.
+        InvalidInputError: If so many failures are expected that it would take minutes.
     """
     if runs < 2:
         raise ValueError(f"runs must be 2 or more for a mean with an error, got {runs}")
+    refuse(_too_long(scenario, runs))
     state = _Runs(scenario, runs, seed)
     while state.fail_and_train():
         pass
     return state.result()
+
+
+def _too_long(scenario: Scenario, runs: int) -> list[Fault]:
+    if scenario.expected_failures * (runs + _RUNS_AT_ONCE) <= _MOST_FAILURES:
+        return []
+    return [
+        Fault(
+            (),
+            f"{scenario.expected_failures:,.0f} failures are expected in each of {runs} simulated runs, "
+            "which would take minutes; simulate fewer (--runs), a shorter run (--days), or none: --runs 0",
+        )
+    ]
 
 
 class _Runs:

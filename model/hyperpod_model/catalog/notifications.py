@@ -24,7 +24,10 @@ DEFAULT_EVENT_BUS: str = _TABLE["default_event_bus"]
 """The only bus that gets events of AWS services."""
 
 TOPIC_ENCRYPTION_CONTEXT: str = _TABLE["topic_encryption_context"]
-"""Condition key with the ARN of the topic for which SNS uses a KMS key."""
+"""Condition key with the ARN of the topic for which SNS uses a KMS key.
+
+No AWS guide names it. Rely on it only where a service meets no other condition, as EventBridge does.
+"""
 
 WITHOUT_SOURCE_CONDITIONS: frozenset[str] = frozenset(_TABLE["without_source_conditions"]["services"])
 """Services that tell neither topics nor their keys on whose behalf they come."""

@@ -18,6 +18,7 @@ from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 from hyperpod_model.cluster_spec.kubernetes_taint import KubernetesTaintSpec
 from hyperpod_model.cluster_spec.lifecycle_scripts import GroupLifecycleScriptsSpec, LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.loading import LoadedCluster, load_cluster
+from hyperpod_model.cluster_spec.metrics import MetricsSpec
 from hyperpod_model.cluster_spec.network import NetworkSpec
 from hyperpod_model.cluster_spec.observability import ObservabilitySpec
 from hyperpod_model.cluster_spec.resilience import ResilienceSpec
@@ -59,6 +60,7 @@ __all__ = [
     "LifecycleScriptsSpec",
     "LoadedCluster",
     "LustreMountSpec",
+    "MetricsSpec",
     "NetworkSpec",
     "ObservabilitySpec",
     "OpenZfsMountSpec",

@@ -20,6 +20,7 @@ from hyperpod_model.cluster_spec.file_system import FileSystemSpec
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
 from hyperpod_model.cluster_spec.lifecycle_hooks import Hook, entry_point_of, hook_of
 from hyperpod_model.cluster_spec.lifecycle_scripts import LifecycleScriptsSpec
+from hyperpod_model.cluster_spec.metrics import MetricsSpec
 from hyperpod_model.cluster_spec.network import NetworkSpec
 from hyperpod_model.cluster_spec.observability import ObservabilitySpec, observability_steps_due
 from hyperpod_model.cluster_spec.request import request_of
@@ -199,6 +200,13 @@ class ClusterSpec(SpecModel):
         description=(
             "Who hears of failing nodes, alarms and changes of state; null for nobody. By default a topic "
             "is made with rules and alarms that publish to it; who reads it has no default, see emails."
+        ),
+    )
+    metrics: MetricsSpec | None = Field(
+        default=None,
+        description=(
+            "Figures beyond the logs: Prometheus and Grafana, Container Insights, what recoveries cost. By "
+            "default none: each costs by what is measured."
         ),
     )
     budget: BudgetSpec | None = Field(

@@ -228,3 +228,55 @@ def test_records_are_json_lines_of_the_schema(tmp_path):
     assert kinds[0] == "start"
     assert kinds[-1] == "end"
     assert list(read_records(file)) == list(read_records(tmp_path))
+
+
+def test_log_in_which_every_line_stands_twice_and_in_no_order():
+    once = [
+        *log(at=0, steps=range(500), seconds=10),
+        *log(at=499 * 10 + 1000, steps=range(400, 1000), seconds=10),
+    ]
+    later = [*log(at=1, steps=range(500), seconds=10)]  # of a rank that is a second behind
+    assert measure_logs([*reversed(once), *once, *later], pattern=PATTERN).starts == 2
+    # Of the lines of the rank that is behind, none is a step of its own.
+    assert measure_logs([*once, *once], pattern=PATTERN) == measure_logs(once, pattern=PATTERN)
+
+
+def test_a_start_at_the_step_where_the_one_before_ended_is_none_of_the_lines_that_stand_twice():
+    lines = [*log(at=0, steps=range(100), seconds=2), *log(at=198 + 600, steps=range(99, 200), seconds=2)]
+    found = measure_logs(lines, pattern=PATTERN)
+    assert (found.starts, found.kept_steps) == (2, 199)
+    assert found.lost_hours["lost steps"] * 3600 == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(
+            [*log(at=0, steps=range(1000), seconds=10), *log(at=12, steps=range(1000), seconds=10)],
+            id="two ranks",
+        ),
+        pytest.param(
+            [*log(at=0, steps=range(500), seconds=10), *log(at=1000, steps=range(500, 1000), seconds=10)],
+            id="clock that went back",
+        ),
+    ],
+)
+def test_refuses_logs_that_are_not_of_one_rank_with_one_clock(lines):
+    with pytest.raises(
+        UnmeasurableError, match="lines do not go on from the line before: the log must"
+    ):
+        measure_logs(lines, pattern=PATTERN)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["1 1", "2 1.5"], "'1.5' is no step: it must be a whole number"),
+        (["1 1", f"2 {10**30}"], "is no step"),
+        (["nan 1", "2 2"], "'nan' is no time"),
+        ([" 1", "2 2"], "the group 'time' of --pattern must be a part of every line that it finds"),
+    ],
+)
+def test_refuses_values_that_a_pattern_finds(lines, message):
+    with pytest.raises(UnmeasurableError, match=message):
+        measure_logs(lines, pattern=compiled(r"^(?P<time>\w+)? (?P<step>\S+)"))

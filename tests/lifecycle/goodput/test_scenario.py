@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from hyperpod_lifecycle.goodput.estimate import estimate
 from hyperpod_lifecycle.goodput.scenario import KINDS, MEANINGS, Scenario
 from hyperpod_model.faults import InvalidInputError
 
@@ -22,6 +23,13 @@ from hyperpod_model.faults import InvalidInputError
         ("checkpoint_interval_minutes", 0, "checkpoint_interval_minutes: must be more than 0, got 0"),
         ("save_minutes", 61, "two saves in flight can deadlock"),
         ("memory_interval_minutes", 7, "must divide checkpoint_interval_minutes, 60, got 7; such as 6.66667"),
+        ("nodes", 10**11, "nodes: must be 1e+06 or less, got 1e+11"),
+        ("spare_nodes", 1001, "spare_nodes: must be 1,000 or less, got 1001"),
+        ("days", 1e300, "days: must be 3,660 or less, got 1e+300"),
+        ("detection_minutes", 1e300, "detection_minutes: must be 5.2704e+06 or less, got 1e+300"),
+        ("memory_interval_minutes", math.nan, "memory_interval_minutes: must be a finite number, got nan"),
+        ("memory_interval_minutes", 1e-6, "must be at least a 100,000th of checkpoint_interval_minutes, 60"),
+        ("failures_per_device_hour", 2, "in which 64 failures are expected: such a run makes no progress"),
         ("memory_interval_minutes", 61, "must divide checkpoint_interval_minutes, 60, got 61; such as 60"),
     ],
 )
@@ -54,6 +62,17 @@ def test_all_faults_are_reported_together():
 )
 def test_takes_what_can_be(values):
     Scenario(nodes=1, **values)
+
+
+def test_as_many_failures_as_the_model_can_bear():
+    scenario = Scenario(nodes=12_500, checkpoint_interval_minutes=800, replacement_minutes=800)
+    assert 0 < estimate(scenario).goodput < 1e-9
+    longest = scenario.longest_interval_minutes
+    Scenario(nodes=12_500, checkpoint_interval_minutes=0.999 * longest)
+    with pytest.raises(InvalidInputError, match="make an interval and its saves"):
+        Scenario(nodes=12_500, checkpoint_interval_minutes=1.001 * longest)
+    with pytest.raises(InvalidInputError, match="make a recovery"):
+        Scenario(nodes=12_500, replacement_minutes=1000)
 
 
 def test_rates_of_the_kinds_are_all_failures():

@@ -92,7 +92,7 @@ def _add_spares(commands: Any) -> None:
     parser = _command(commands, "spares", "say what each spare node buys")
     _add_scenario(parser)
     parser.add_argument(
-        "--most", type=_positive, default=4, metavar="N", help="highest number of spares; default: 4"
+        "--most", type=_spares, default=4, metavar="N", help="highest number of spares; default: 4"
     )
     _add_output(parser, plot="the goodput by number of spares")
 
@@ -132,7 +132,7 @@ def _add_scenario(parser: argparse.ArgumentParser) -> None:
     known = parser.add_argument_group("what is known")
     known.add_argument("--cluster", metavar="FILE", help="cluster specification, or a CreateCluster request")
     known.add_argument("--job", metavar="FILE", help="job specification")
-    known.add_argument("--step-seconds", type=float, metavar="SEC", help="how long a training step takes")
+    known.add_argument("--step-seconds", type=_seconds, metavar="SEC", help="how long a training step takes")
     numbers = parser.add_argument_group("numbers, each in place of what cluster, job or an assumption say")
     for name, (kind, value, what) in NUMBERS.items():
         numbers.add_argument(option(name), dest=name, type=kind, metavar=value, help=what)
@@ -149,7 +149,7 @@ def _add_simulation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=_runs, default=1000, metavar="N", help="simulated runs, 0 for none; default: 1000"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the simulation; default: 1")
+    parser.add_argument("--seed", type=_seed, default=1, metavar="N", help="of the simulation; default: 1")
 
 
 def _add_output(parser: argparse.ArgumentParser, *, plot: str) -> None:
@@ -186,6 +186,28 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
     return int(text)
+
+
+def _spares(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 1000, got {text!r}")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be more than 0, got {text!r}")
+    return seconds
 
 
 def _runs(text: str) -> int:

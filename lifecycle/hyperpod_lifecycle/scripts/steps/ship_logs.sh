@@ -26,7 +26,12 @@ END
 
 keep_the_log_small
 wanted=$(parameter log_shipping files)
-if [[ -z $wanted ]]; then
+records=
+# The folder is on a file system that all nodes share, and what several sent would count several times.
+if [[ $(node_fact instance_group) == "$(parameter log_shipping records group)" ]]; then
+  records=$(parameter log_shipping records folder)
+fi
+if [[ -z $wanted$records ]]; then
   skip "no log_shipping: CloudWatch gets what these scripts print, and no other log of this node"
 fi
 if [[ ! -x $AGENT_CONTROL ]]; then
@@ -34,7 +39,7 @@ if [[ ! -x $AGENT_CONTROL ]]; then
 into the image ($AGENT), or leave out log_shipping"
   exit 0
 fi
-if ! configuration=$(python3 -I -S "$here/lib/log_shipping.py" "$NODE_FILE" "$wanted" 2>&1); then
+if ! configuration=$(python3 -I -S "$here/lib/log_shipping.py" "$NODE_FILE" "${wanted:-"{}"}" "$records" 2>&1); then
   fail "cannot tell which logs to send: ${configuration##*$'\n'}" "correct log_shipping in the cluster's specification"
 fi
 ensure_file_of "$AGENT" "$AGENT_CONFIGURATION" <<<"$configuration"
@@ -47,4 +52,5 @@ if [[ -e $RESTARTS_FOLDER/$AGENT ]]; then
 fi
 note_health ok log_shipping "CloudWatch gets: $(python3 -I -S -c '
 import json, sys
-print(", ".join(sorted(json.loads(sys.argv[1]).values())))' "$wanted")"
+print(", ".join(one["file_path"] for one in json.load(sys.stdin)["logs"]["logs_collected"]["files"]["collect_list"]))
+' <<<"$configuration")"

@@ -1,4 +1,7 @@
-"""Helm charts by the CDK's function, doubled by their effect: no Helm runs, and there is no Kubernetes."""
+"""Helm charts and manifests by the CDK's functions, doubled by their effect.
+
+No Helm and no kubectl runs, and there is no Kubernetes.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import json
 from typing import Any
 from urllib.parse import urlparse
 
+from aws_double.naming import physical_name
 from aws_double.network_view import Place
 from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
+from aws_double.services.eks.manifests import apply_objects, delete_objects
 from aws_double.services.eks.releases import install_release, uninstall_release
 from aws_double.session import Session
 
@@ -16,6 +21,7 @@ _IN_PLACE = (
     "Chart ChartAssetURL Version Values Repository Wait Timeout ServiceTimeout CreateNamespace SkipCrds "
     "Atomic"
 )
+_LONGEST_NAME = 255
 _DEFAULT_NAMESPACE = "default"
 
 
@@ -60,6 +66,57 @@ class HelmChart(ResourceType):
             place=place,
             values=json.loads(wanted.get("Values", "{}")),
         )
+
+
+_MANIFEST = "Manifest PruneLabel Overwrite SkipValidation ServiceTimeout"
+
+
+@resource_type(
+    "Custom::AWSCDK-EKS-KubernetesResource",
+    properties=f"ServiceToken ClusterName {_MANIFEST}",
+    updatable=_MANIFEST,
+)
+class KubernetesManifest(ResourceType):
+    """Objects in an EKS cluster, made by the role and from the network of the CDK's function."""
+
+    def create(self, resource: Resource, session: Session) -> None:
+        role_arn, place = _function(resource, session)
+        overwrite = str(resource.properties.get("Overwrite", "false")).lower() == "true"
+        apply_objects(
+            session.region,
+            resource.properties["ClusterName"],
+            _objects(resource),
+            role_arn=role_arn,
+            place=place,
+            overwrite=overwrite,
+        )
+        resource.physical_id = physical_name(resource, limit=_LONGEST_NAME)
+
+    def update(self, before: Resource, after: Resource, session: Session) -> None:
+        role_arn, place = _function(after, session)
+        apply_objects(
+            session.region,
+            after.properties["ClusterName"],
+            _objects(after),
+            role_arn=role_arn,
+            place=place,
+            before=_objects(before),
+        )
+
+    def delete(self, resource: Resource, session: Session) -> None:
+        role_arn, place = _function(resource, session)
+        delete_objects(
+            session.region,
+            resource.properties["ClusterName"],
+            _objects(resource),
+            role_arn=role_arn,
+            place=place,
+        )
+
+
+def _objects(resource: Resource) -> list[dict[str, Any]]:
+    objects: list[dict[str, Any]] = json.loads(resource.properties["Manifest"])
+    return objects
 
 
 def _name(resource: Resource) -> tuple[str, str]:

@@ -71,6 +71,7 @@ class Cluster:
         associations: Pod identity associations by id, as ``DescribePodIdentityAssociation`` tells them.
         updates: By id, as ``DescribeUpdate`` tells them, but for the status.
         releases: Helm releases by namespace and name, with their values.
+        objects: Kubernetes objects of manifests, by kind, namespace and name.
         node_counts: What counts the nodes that each HyperPod cluster has in it, by that cluster's ARN.
     """
 
@@ -86,6 +87,7 @@ class Cluster:
     associations: dict[str, dict[str, Any]] = field(default_factory=dict)
     updates: dict[str, dict[str, Any]] = field(default_factory=dict)
     releases: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    objects: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
     node_counts: dict[str, Callable[[], int]] = field(default_factory=dict)
 
     @property

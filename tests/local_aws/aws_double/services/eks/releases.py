@@ -40,7 +40,7 @@ def install_release(
     found = clusters_of(region).get(cluster_name)
     if found is None:
         raise ResourceFailure(f"there is no EKS cluster {cluster_name}")
-    _check_access(found, role_arn, place)
+    check_access(found, role_arn, place)
     found.releases[name] = dict(values)
 
 
@@ -55,11 +55,21 @@ def uninstall_release(
     found = clusters_of(region).get(cluster_name)
     if found is None:
         return
-    _check_access(found, role_arn, place)
+    check_access(found, role_arn, place)
     found.releases.pop(name, None)
 
 
-def _check_access(found: Cluster, role_arn: str, place: Place | None) -> None:
+def check_access(found: Cluster, role_arn: str, place: Place | None) -> None:
+    """Refuse a role that may not administer a cluster through its Kubernetes API, or does not reach it.
+
+    Args:
+        found: The cluster.
+        role_arn: Role that asks.
+        place: Where it asks from; None from outside of any VPC.
+
+    Raises:
+        ResourceFailure: With the reason.
+    """
     if found.status != "ACTIVE":
         raise ResourceFailure(f"EKS cluster {found.name} is {found.status}, not ACTIVE")
     entry = found.access.get(role_arn)
@@ -72,7 +82,7 @@ def _check_access(found: Cluster, role_arn: str, place: Place | None) -> None:
     if found.asked["resourcesVpcConfig"].get("endpointPublicAccess", True):
         return
     if place is None:
-        raise ResourceFailure(f"EKS cluster {found.name} is private, and Helm runs outside its VPC")
+        raise ResourceFailure(f"EKS cluster {found.name} is private, and its client runs outside its VPC")
     network = NetworkView(found.region)
     blocked = [f"there is no {id}" for id in network.absent(place)] or network.blocked(
         place, found.place, HTTPS

@@ -1,0 +1,140 @@
+"""Figures of the cluster beyond its logs: Prometheus, Grafana, Container Insights, recoveries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from hyperpod_model.catalog.metrics import (
+    GRAFANA_AUTHENTICATION,
+    SLURM_EXTENSION,
+    SLURM_EXTENSION_OPERATION,
+    SLURM_EXTENSION_PROVISIONING,
+    GrafanaAuthentication,
+)
+from hyperpod_model.checks.metrics import check_alert_limits
+from hyperpod_model.cluster_spec.lifecycle_hooks import uploads_own
+from hyperpod_model.faults import UNKNOWN, Fault
+from hyperpod_model.spec_files.known import known
+from hyperpod_model.spec_files.spec_model import Items, SpecModel
+
+if TYPE_CHECKING:
+    from hyperpod_model.cluster_spec.cluster import ClusterSpec
+
+_AT_LEAST_ONE: dict[str, Any] = {"minimum": 1}
+
+
+class MetricsSpec(SpecModel):
+    """Figures of nodes, queues, containers and recoveries. Each costs by what is measured."""
+
+    prometheus: bool = Field(
+        default=False,
+        description=(
+            "Whether a workspace of Prometheus is made, with the EKS add-on that fills it, and rules on "
+            "running, pending and preempted jobs and their wait. EKS only. By default false."
+        ),
+    )
+    wait_alert_minutes: int = Field(
+        default=60,
+        description=(
+            "Wait of one job in ten that is told if it is growing, and how long a queue may have pending "
+            "jobs and admit none. By default 60."
+        ),
+        json_schema_extra=_AT_LEAST_ONE,
+    )
+    preemption_alert_count: int = Field(
+        default=10,
+        description=(
+            "Preempted jobs of an hour that are told if they are three times the usual. By default 10."
+        ),
+        json_schema_extra=_AT_LEAST_ONE,
+    )
+    grafana_authentication: Items[GrafanaAuthentication] = Field(
+        default=(),
+        description=(
+            f"By what people sign in to a workspace of Grafana that reads it: "
+            f"{', '.join(GRAFANA_AUTHENTICATION)}, or both. By default none, and no Grafana is made."
+        ),
+    )
+    container_insights: bool = Field(
+        default=False,
+        description=(
+            "Whether the EKS add-on for Container Insights is installed: figures and logs of containers in "
+            "CloudWatch. EKS only. By default false."
+        ),
+    )
+    recovery_records_folder: str | None = Field(
+        default=None,
+        description=(
+            "Folder of the resume library's records on a file system that the controller has, such as "
+            "/fsx/checkpoints/recovery: the package's own scripts ship it, and steps lost and seconds of "
+            "recovery are graphs. Slurm only. By default nothing is shipped."
+        ),
+    )
+
+
+def check_metrics_of(spec: ClusterSpec) -> Iterator[Fault]:
+    """Check what is measured, with paths from the top.
+
+    Args:
+        spec: The specification; any of its values may be ``UNKNOWN``.
+    """
+    said = spec.metrics
+    if said is None or not known(said):
+        return
+    for fault in check_alert_limits(
+        wait_alert_minutes=_known(said.wait_alert_minutes),
+        preemption_alert_count=_known(said.preemption_alert_count),
+    ):
+        yield fault._replace(path=("metrics", *fault.path))
+    if said.grafana_authentication and said.prometheus is False:
+        message = "signs in to a Grafana that has nothing to read; set prometheus to true, or leave it out"
+        yield Fault(("metrics", "grafana_authentication"), message)
+    if spec.orchestrator == "slurm":
+        yield from _check_nothing_for_eks(said)
+    if said.prometheus is True and known(spec.network) and spec.network.isolated is True:
+        message = (
+            "sends figures to aps-workspaces, for which an isolated network has no endpoint; add the VPC "
+            "endpoint, or no figure arrives"
+        )
+        yield Fault(("metrics", "prometheus"), message, severity="warning")
+    yield from _check_records_folder(spec, said.recovery_records_folder)
+
+
+def _check_nothing_for_eks(said: MetricsSpec) -> Iterator[Fault]:
+    ways_out = {
+        "prometheus": (
+            f"leave it out; with {SLURM_EXTENSION_PROVISIONING} provisioning the API's "
+            f"{SLURM_EXTENSION_OPERATION} installs {SLURM_EXTENSION} once the cluster is there"
+        ),
+        "container_insights": "leave it out",
+    }
+    for name, way_out in ways_out.items():
+        if getattr(said, name) is True:
+            message = f"goes with orchestrator 'eks', got 'slurm', which has no EKS add-ons; {way_out}"
+            yield Fault(("metrics", name), message)
+
+
+def _check_records_folder(spec: ClusterSpec, folder: Any) -> Iterator[Fault]:
+    path = ("metrics", "recovery_records_folder")
+    if folder is None or not known(folder):
+        return
+    if not folder.startswith("/"):
+        yield Fault(path, f"must be an absolute path, got {folder!r}; begin it with /")
+    if spec.orchestrator == "eks":
+        message = "goes with orchestrator 'slurm', whose nodes have scripts of this package; leave it out"
+        yield Fault(path, message)
+        return
+    scripts: Any = spec.lifecycle_scripts
+    if known(scripts) and (scripts is None or not uploads_own(scripts)):
+        yield Fault(path, "is shipped by the package's own lifecycle scripts; use these, or leave it out")
+    if spec.observability is None:
+        yield Fault(
+            path, "needs the log group of observability, got observability: null; keep it, or leave this out"
+        )
+
+
+def _known(value: Any) -> Any:
+    return value if known(value) else UNKNOWN
