@@ -265,13 +265,27 @@ class TestUsers:
             ("alice,2001,/fsx/a\nbob,2001,/fsx/b", "line 2: bob has the number of alice, 2001"),
             ("alice,2001,/fsx/a\nbob,2002,/fsx/a", "line 2: bob has the home of alice, /fsx/a"),
             ("a b,1,x\nalice,2,y", "line 2"),
+            ("alice,2001,/fsx/a/b\nbob,2002,/fsx/a", "the home of alice lies in that of bob, /fsx/a"),
+            (b"alice,2001,/fsx/al\xff", "it is no text in UTF-8"),
         ],
     )
-    def test_a_file_that_is_not_right_adds_nobody(self, worker: Node, content: str, problem: str) -> None:
+    def test_a_file_that_is_not_right_adds_nobody(
+        self, worker: Node, content: str | bytes, problem: str
+    ) -> None:
         self.users(worker, content)
         before = worker.read("/etc/passwd")
         fails(worker, "add_users", problem, "correct it and run again")
         assert worker.read("/etc/passwd") == before
+
+    def test_homes_beside_each_other_with_like_names(self, worker: Node) -> None:
+        self.users(worker, "alice,2001,/fsx/a\nbob,2002,/fsx/ab\n")
+        succeeds(worker, "add_users")
+
+    def test_a_folder_in_place_of_the_file(self, worker: Node) -> None:
+        file = worker.path("/fsx/hyperpod/users.csv")
+        file.unlink()
+        file.mkdir()
+        fails(worker, "add_users", "/fsx/hyperpod/users.csv is not right: Is a directory", "correct it")
 
     @pytest.mark.parametrize("path", ["/fsx/hyperpod/users.csv", "/fsx/hyperpod"])
     def test_a_file_that_anybody_can_write_adds_nobody(self, worker: Node, path: str) -> None:

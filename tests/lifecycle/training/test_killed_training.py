@@ -25,8 +25,9 @@ SEED = int(os.environ.get("HYPERPOD_SOAK_SEED", "8"))
 PLAIN_STARTS = range(3, KILLS + 2, 33)
 INTERVAL = 10
 MOST_STEPS_BETWEEN = 25
-# From the newest checkpoint on, a kill comes after 13 steps on average, or after the save that follows them.
-STEPS = (KILLS + 5) * MOST_STEPS_BETWEEN
+# A kill comes at most 25 steps, the rest of an interval and a moment after the newest checkpoint: of 200,
+# 11 steps after it on average.
+STEPS = 16 * KILLS + 150
 
 
 @pytest.fixture(scope="module")

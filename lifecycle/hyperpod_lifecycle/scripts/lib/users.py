@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import PurePosixPath
 
 # useradd's own rule; a name that begins with '-' would be an option.
 _NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
@@ -30,8 +31,15 @@ def main(path: str) -> int:
     users: dict[str, tuple[str, str, str]] = {}
     numbers: dict[str, str] = {}
     homes: dict[str, str] = {}
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = re.split(r"\r\n|\n|\r", file.read())
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            lines = re.split(r"\r\n|\n|\r", file.read())
+    except UnicodeDecodeError as error:
+        print(f"it is no text in UTF-8: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(error.strerror, file=sys.stderr)
+        return 1
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -65,6 +73,11 @@ def main(path: str) -> int:
             users[name] = (name, uid, home)
             numbers[uid] = name
             homes[home] = name
+    for home, name in homes.items():
+        for above in PurePosixPath(home).parents:
+            if str(above) in homes:
+                # Who has the one could put a link in the way of the other.
+                faults.append(f"the home of {name} lies in that of {homes[str(above)]}, {above}")
     if faults:
         print("\n".join(faults), file=sys.stderr)
         return 1
