@@ -262,9 +262,7 @@ def test_a_start_at_the_step_where_the_one_before_ended_is_none_of_the_lines_tha
     ],
 )
 def test_refuses_logs_that_are_not_of_one_rank_with_one_clock(lines):
-    with pytest.raises(
-        UnmeasurableError, match="lines do not go on from the line before: the log must"
-    ):
+    with pytest.raises(UnmeasurableError, match="lines do not go on from the line before: the log must"):
         measure_logs(lines, pattern=PATTERN)
 
 
