@@ -305,7 +305,13 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             effect=_choice("NoSchedule", "PreferNoSchedule", "NoExecute"),
         ),
         LifecycleScriptsSpec: of(
-            LifecycleScriptsSpec, folder=st.just(SCRIPTS_FOLDER), entry_point=script, source_s3_uri=s3_uri
+            LifecycleScriptsSpec,
+            folder=st.just(SCRIPTS_FOLDER),
+            entry_point=script,
+            source_s3_uri=s3_uri,
+            users_file=_choice("/fsx/users.csv", "/home/users.csv"),
+            shared_folder=st.just("/fsx/hyperpod"),
+            log_files=_choice({}, {"slurmd": "/var/log/slurm/slurmd.log"}),
         ),
         LustreMountSpec: of(
             LustreMountSpec,
@@ -397,6 +403,8 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             mode=_choice("api", "lifecycle"),
             strategy=_choice("Overwrite", "Managed", "Merge"),
             accounting_database=part(AccountingDatabaseSpec),
+            accounting=st.booleans(),
+            settings=_choice({}, {"KillWait": "60"}, {"SchedulerParameters": "bf_continue,defer"}),
         ),
         TaskGovernanceSpec: of(
             TaskGovernanceSpec,
