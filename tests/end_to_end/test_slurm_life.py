@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import yaml
 from assemblies import CLUSTERS, spec_of
 from cdk_command import STACK, CdkCommand
 from cluster_life import ClusterLife, expect
+from hyperpod_demo.showing import notice_of_a_fault, watch_table
 from inventory import inventory
 from live_requests import CONFIGURATION, DEPLOYING_ROLE, Caller, LiveRequests, outsiders
 
@@ -82,6 +84,18 @@ def test_keys_rotate(life: ClusterLife) -> None:
 def test_people_hear_of_what_befalls_the_cluster(life: ClusterLife, others: dict[str, str]) -> None:
     """Jobs tell of their own end as the nodes' role."""
     life_steps.expect_people_hear(life, jobs=life.role_arn("ExecutionRole"), stranger=others["evaluation"])
+
+
+def test_the_demo_shows_what_is_watched(life: ClusterLife) -> None:
+    shown = "\n".join(watch_table(life.root, life.stack.name))
+    assert re.search(
+        rf"^events +Nodes of {life.spec.name} that turn unhealthy or recover +ENABLED$", shown, re.M
+    )
+    assert re.search(rf"^alarm +hyperpod-{life.spec.name}-health-detections +ALARM$", shown, re.M)
+    assert re.search(r"^told +\S+@example\.com +not confirmed$", shown, re.M)
+    topic = life.stack.outputs["NoticeTopicArn"]
+    notice = notice_of_a_fault(life.root, cluster_name=life.spec.name, topic_arn=topic)
+    assert "a fault of this demonstration" in notice
 
 
 def test_deploying_again_changes_nothing(life: ClusterLife) -> None:

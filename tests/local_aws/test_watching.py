@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from identities import ROOT_ARN, allow, document
-from local_resources import create, delete
+from local_resources import create, delete, update
 from notices import DETECTION, Reader, reading, send_event, unhealthy, write_line
 from told import assert_told, live
 
@@ -229,6 +229,25 @@ def test_an_alarm_that_the_topic_does_not_admit_tells_nobody(root: Session, topi
         AlarmName=alarm.physical_id, StateValue="ALARM", StateReason="to try it"
     )
     assert topic[1].messages() == []
+    delete(root, alarm)
+
+
+def test_an_alarm_without_data_is_as_it_says_and_stays_in_its_state(root: Session, topic: Watching) -> None:
+    cloudwatch = root.client("cloudwatch")
+    alarm = alarm_on(root, topic[0].physical_id, "Any")
+
+    def state() -> str:
+        return str(
+            cloudwatch.describe_alarms(AlarmNames=[alarm.physical_id])["MetricAlarms"][0]["StateValue"]
+        )
+
+    assert state() == "OK"
+    cloudwatch.set_alarm_state(AlarmName=alarm.physical_id, StateValue="ALARM", StateReason="to try it")
+    changed = update(root, alarm, **{**alarm.properties, "TreatMissingData": "missing"})
+    assert state() == "ALARM"
+    delete(root, changed)
+    alarm = create(root, "AWS::CloudWatch::Alarm", **changed.properties)
+    assert state() == "INSUFFICIENT_DATA"
     delete(root, alarm)
 
 

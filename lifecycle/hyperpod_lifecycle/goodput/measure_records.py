@@ -24,8 +24,12 @@ def measure_records(records: Iterable[Record]) -> Measured:
     starts = _by_start(records)
     step = median_step([rate for start in starts for rate in _step_times(start)])
     lost: dict[str, float] = {}
-    for place, seconds in (part for start in starts for part in _lost(start, step)):
-        lost[place] = lost.get(place, 0.0) + seconds
+    trained_until: float | None = None
+    for start in starts:
+        for place, seconds in _lost(start, step, trained_until=trained_until):
+            lost[place] = lost.get(place, 0.0) + seconds
+        if _of_kind(start, "progress") or _of_kind(start, "recovery"):
+            trained_until = start[-1]["time"]
     return measured(
         paid_seconds=starts[-1][-1]["time"] - starts[0][0]["process_started"],
         kept_steps=sum(_new_steps(start) for start in starts),
@@ -67,7 +71,9 @@ def _new_steps(start: list[Record]) -> int:
     return int(progress[-1]["new_steps"]) if progress else 0
 
 
-def _lost(start: list[Record], step_seconds: float) -> Iterator[tuple[str, float]]:
+def _lost(
+    start: list[Record], step_seconds: float, *, trained_until: float | None
+) -> Iterator[tuple[str, float]]:
     recoveries = _of_kind(start, "recovery")
     progress = _of_kind(start, "progress")
     if recoveries:
@@ -76,6 +82,10 @@ def _lost(start: list[Record], step_seconds: float) -> Iterator[tuple[str, float
             spent = seconds[stage.name]
             if spent is None:  # killed before all lost steps were computed again
                 spent = _again(recoveries[-1], progress) * step_seconds
+            if stage.name == "job_restart" and trained_until is not None:
+                # A recovery is recorded from the failure of the start that came furthest, over all starts
+                # between that did not get there; what those trained is counted as theirs.
+                spent = min(spent, max(start[0]["process_started"] - trained_until, 0.0))
             yield stage.name.replace("_", " "), spent
     elif progress:
         first = progress[0]

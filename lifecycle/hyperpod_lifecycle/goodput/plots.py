@@ -93,6 +93,9 @@ def _fill(axes: Any, plot: Plot) -> None:
         axes.set_xlabel(plot.x_label)
         axes.set_ylabel(plot.y_label)
         axes.grid(alpha=0.3)
+        if all(float(each).is_integer() for each in plot.x):
+            # Of what is counted there are no halves.
+            axes.xaxis.get_major_locator().set_params(integer=True)
         if plot.logarithmic:
             from matplotlib.ticker import LogLocator, NullLocator
 

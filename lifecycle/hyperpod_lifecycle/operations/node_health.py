@@ -8,6 +8,7 @@ from typing import Literal
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.clusters import Cluster, Node
+from hyperpod_model.catalog.labels import NODE_HEALTH_STATUS
 from hyperpod_model.catalog.xids import Repair
 
 DeepChecks = Literal["InProgress", "Passed", "Failed"]
@@ -89,3 +90,23 @@ def health_of(
     from hyperpod_lifecycle.operations.slurm_health import slurm_health
 
     return slurm_health(cluster, nodes)
+
+
+def is_faulty(node: Node, health: HealthView) -> bool:
+    """Tell whether a node does not run, or something is wrong with it.
+
+    Args:
+        node: The node.
+        health: What the orchestrator says.
+    """
+    known = health.nodes.get(node.id)
+    if node.status != "Running" or known is None:
+        return node.status != "Running"
+    labelled = known.state in (NODE_HEALTH_STATUS.values or ())
+    bad = known.state != "Schedulable" if labelled else _is_bad(known.state)
+    return bad or bool(known.faults) or known.deep_checks == "Failed" or known.under_repair is not None
+
+
+def _is_bad(state: str) -> bool:
+    """Tell whether a state of Slurm, or of a node without HyperPod's label, is none to run jobs in."""
+    return any(word in state for word in ("DOWN", "FAIL", "DRAIN", "NOT_RESPONDING", "NotReady", "*"))

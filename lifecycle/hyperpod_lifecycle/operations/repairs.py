@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 from hyperpod_lifecycle.operations.clusters import Cluster, HyperPod, Node
 from hyperpod_lifecycle.operations.errors import OperationError
-from hyperpod_lifecycle.operations.node_health import HealthView
+from hyperpod_lifecycle.operations.node_health import HealthView, is_faulty
 from hyperpod_lifecycle.operations.stakes import AtStake
 from hyperpod_model.catalog.cluster_rules import deep_health_check_hours
+from hyperpod_model.catalog.instances import instance_types
 from hyperpod_model.catalog.limits import MAX_BATCH_REPAIR_NODES
 from hyperpod_model.catalog.repairs import REFUSALS, REPAIRABLE_STATUSES
 
@@ -45,6 +46,15 @@ class RepairPlan:
         """The nodes of each request."""
         rest = iter(self.nodes)
         return list(iter(lambda: tuple(islice(rest, MAX_BATCH_REPAIR_NODES)), ()))
+
+    def in_doubt(self, told: int) -> tuple[Node, ...]:
+        """Return the nodes of the request that may have been sent when an interrupt came.
+
+        Args:
+            told: How many nodes have an outcome by then.
+        """
+        end = -(-(told + 1) // MAX_BATCH_REPAIR_NODES) * MAX_BATCH_REPAIR_NODES
+        return self.nodes[told:end]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +158,12 @@ def _refusals(action: Action, cluster: Cluster, nodes: Sequence[Node], health: H
             )
         if action == "replace" and node.group in controllers:
             yield f"{node.name} ({node.id}) is a Slurm controller, which HyperPod does not replace; reboot it"
+        elif action == "replace" and _may_be_controller(cluster, node):
+            yield (
+                f"{node.name} ({node.id}) may be Slurm's controller, whose state would be lost: it has no "
+                "accelerators, and the API does not tell, since lifecycle scripts set Slurm up; reboot it, "
+                "or where it surely is none: aws sagemaker batch-replace-cluster-nodes"
+            )
 
 
 def _consequences(
@@ -162,6 +178,13 @@ def _consequences(
         yield "the nodes restart; lifecycle scripts do not run again, and local volumes stay"
     if cluster.orchestrator == "slurm" and any(_is_controller(cluster, node) for node in nodes):
         yield "Slurm's controller is away meanwhile: no job starts, and clients wait"
+    for node in nodes:
+        if health.unreachable is None and not is_faulty(node, health):
+            yield f"no fault of {node.name} ({node.id}) is known: is it the one that you mean?"
+    for group in cluster.groups:
+        meant = sum(node.group == group.name for node in nodes)
+        if meant > 1 and meant >= group.current:
+            yield f"these are all nodes of group {group.name}: nothing is left to train on there meanwhile"
     if health.unreachable is not None:
         yield f"whether HyperPod repairs them already is not known: {health.source}: {health.unreachable}"
 
@@ -169,6 +192,13 @@ def _consequences(
 def _checked(cluster: Cluster, node: Node) -> bool:
     group = cluster.group(node.group)
     return group is not None and bool(group.deep_health_checks)
+
+
+def _may_be_controller(cluster: Cluster, node: Node) -> bool:
+    if cluster.orchestrator != "slurm" or any(group.slurm_node_type for group in cluster.groups):
+        return False
+    listed = instance_types().get(node.instance_type)
+    return listed is not None and listed.accelerator is None
 
 
 def _is_controller(cluster: Cluster, node: Node) -> bool:

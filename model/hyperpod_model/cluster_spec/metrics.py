@@ -130,6 +130,12 @@ def _check_records_folder(spec: ClusterSpec, folder: Any) -> Iterator[Fault]:
     scripts: Any = spec.lifecycle_scripts
     if known(scripts) and (scripts is None or not uploads_own(scripts)):
         yield Fault(path, "is shipped by the package's own lifecycle scripts; use these, or leave it out")
+    groups: Any = spec.instance_groups
+    if known(groups) and all(known(group) and known(group.node_type) for group in groups):
+        controllers = [group for group in groups if group.node_type == "Controller"]
+        if len(controllers) != 1:
+            message = "is shipped by the controller, and no group has node_type: Controller; name one"
+            yield Fault(path, message)
     if spec.observability is None:
         yield Fault(
             path, "needs the log group of observability, got observability: null; keep it, or leave this out"

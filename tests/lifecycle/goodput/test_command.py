@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -184,6 +185,12 @@ class TestPlots:
         )
         json.loads(captured.out)
         assert captured.err.startswith("drawn: ")
+
+    def test_spares_are_counted_whole(self, capsys, tmp_path):
+        file = tmp_path / "a.svg"
+        said(capsys, "spares", "--nodes", "64", "--plot", str(file))
+        labels = re.findall("<!-- ([0-9.]+) -->", file.read_text())
+        assert labels[:5] == ["0", "1", "2", "3", "4"]
 
     @pytest.mark.parametrize(("module", "where"), [("matplotlib", "a.svg"), ("plotext", "-")])
     def test_says_what_to_install(self, capsys, monkeypatch, tmp_path, module, where):

@@ -102,6 +102,21 @@ def test_start_that_was_killed_before_it_caught_up(tmp_path):
     assert found.lost_hours["lost steps"] * 3600 == pytest.approx(500)
 
 
+def test_starts_that_fail_one_after_the_other_are_counted_once(tmp_path):
+    clock = _Time(BEGIN)
+    start(tmp_path, clock, resumed=0, until=300, step_seconds=10, killed=True)
+    clock.passes(600)
+    start(tmp_path, clock, resumed=200, until=200, step_seconds=10, killed=True)  # never does a step
+    clock.passes(100)
+    start(tmp_path, clock, resumed=200, until=260, step_seconds=10, killed=True)
+    clock.passes(100)
+    start(tmp_path, clock, resumed=200, until=500, step_seconds=10)
+    found = measure_records(read_records(tmp_path))
+    assert (found.starts, found.kept_steps) == (4, 500)
+    assert found.lost_hours["job restart"] * 3600 == pytest.approx(600 + 110 + 100 + 100)
+    assert found.kept_hours + sum(found.lost_hours.values()) == pytest.approx(found.paid_hours, rel=0.01)
+
+
 def test_saves_that_stop_training(tmp_path):
     clock = _Time(BEGIN)
     start(tmp_path, clock, resumed=0, until=100, step_seconds=10, tier="none", save_every=10)
@@ -262,9 +277,7 @@ def test_a_start_at_the_step_where_the_one_before_ended_is_none_of_the_lines_tha
     ],
 )
 def test_refuses_logs_that_are_not_of_one_rank_with_one_clock(lines):
-    with pytest.raises(
-        UnmeasurableError, match="lines do not go on from the line before: the log must"
-    ):
+    with pytest.raises(UnmeasurableError, match="lines do not go on from the line before: the log must"):
         measure_logs(lines, pattern=PATTERN)
 
 

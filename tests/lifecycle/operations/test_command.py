@@ -202,6 +202,15 @@ class TestRepair:
         assert "nobody can be asked here: say --yes, or --dry-run" in err
         assert aws.requests(operation) == []
 
+    @pytest.mark.parametrize("form", ["text", "json"])
+    def test_an_interrupt_says_what_was_begun(self, aws, said, monkeypatch, action, operation, form):
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("hyperpod_lifecycle.operations.clusters.HyperPod.repair", interrupted)
+        err = said(action, "llm-train", "workers-1", "workers-2", "--yes", "--format", form, code=130).err
+        assert f"taken on before the interrupt: none; perhaps taken on: {FIRST}, {SECOND}; not asked" in err
+
     def test_part_of_a_batch_fails(self, aws, said, action, operation):
         aws.answers[operation] = {
             "Successful": [FIRST],

@@ -35,9 +35,9 @@ def cluster(**members):
     )  # fmt: skip
 
 
-def node(number=1, group="workers", status="Running"):
+def node(number=1, group="workers", status="Running", instance_type="ml.p5.48xlarge"):
     return Node(
-        group=group, number=number, id=f"i-{number:017x}", logical_id=None, instance_type="ml.p5.48xlarge",
+        group=group, number=number, id=f"i-{number:017x}", logical_id=None, instance_type=instance_type,
         status=status, message="", launched=datetime(2026, 11, 30, tzinfo=UTC), host=f"ip-10-0-0-{number}.x",
         image_version=None, image_status=None,
     )  # fmt: skip
@@ -104,6 +104,41 @@ def test_a_slurm_controller_is_rebooted_but_not_replaced():
     plan = planned("reboot", nodes=[node(group="controller")])
     assert plan.refusals == ()
     assert any("Slurm's controller is away" in words for words in plan.consequences)
+
+
+def test_what_may_be_a_controller_that_the_api_does_not_tell_is_not_replaced():
+    head = node(group="head", instance_type="ml.m5.4xlarge")
+    groups = (group("head", instance_type="ml.m5.4xlarge"), group("workers"))
+    (refusal,) = planned(nodes=[head], groups=groups).refusals
+    assert "may be Slurm's controller, whose state would be lost" in refusal
+    assert planned("reboot", nodes=[head], groups=groups).refusals == ()
+    assert planned(nodes=[node()], groups=groups).refusals == ()
+    assert planned(nodes=[head], groups=groups, orchestrator="eks").refusals == ()
+    told = (group("head", slurm_node_type="Login"), group("controller", slurm_node_type="Controller"))
+    assert planned(nodes=[head], groups=told).refusals == ()
+
+
+def test_a_node_without_a_known_fault_is_asked_about():
+    question = "no fault of workers-1 (i-00000000000000001) is known: is it the one that you mean?"
+    ill = HealthView(source="Slurm", nodes={node().id: NodeHealth(state="DOWN")})
+    unseen = HealthView(source="Slurm", unreachable="no scontrol")
+    assert question in planned("reboot").consequences
+    assert question not in planned(health=ill).consequences
+    assert question not in planned(health=unseen).consequences
+    assert question not in planned(nodes=[node(status="Failure")]).consequences
+
+
+def test_all_nodes_of_a_group_are_pointed_out():
+    both = [node(1), node(2)]
+    words = "these are all nodes of group workers: nothing is left to train on there meanwhile"
+    assert words in planned(nodes=both, groups=(group("workers", current=2),)).consequences
+    assert words not in planned(nodes=both, groups=(group("workers", current=3),)).consequences
+
+
+@pytest.mark.parametrize(("told", "first", "last"), [(0, 1, 25), (10, 11, 25), (25, 26, 50), (50, 51, 60)])
+def test_nodes_in_doubt_after_an_interrupt_are_of_one_request(told, first, last):
+    plan = planned(nodes=[node(number) for number in range(1, 61)])
+    assert [one.number for one in plan.in_doubt(told)] == list(range(first, last + 1))
 
 
 def test_consequences():

@@ -53,7 +53,7 @@ def watch_table(clients: Clients, stack_name: str) -> Iterator[str]:
     rules = [events.describe_rule(Name=name) for name in made.get("AWS::Events::Rule", [])]
     names = made.get("AWS::CloudWatch::Alarm", [])
     alarms = cloudwatch.describe_alarms(AlarmNames=names)["MetricAlarms"] if names else []
-    rows = [
+    rows: list[tuple[str, ...]] = [
         *(("events", one["Description"], one["State"]) for one in rules),
         *(("alarm", one["AlarmName"], one["StateValue"]) for one in alarms),
         *(("dashboard", name, "") for name in made.get("AWS::CloudWatch::Dashboard", [])),

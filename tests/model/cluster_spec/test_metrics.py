@@ -61,6 +61,17 @@ FOLDER = "/fsx/checkpoints/recovery"
             "grafana_authentication",
             "set prometheus to true, or leave it out",
         ),
+        (
+            SLURM
+            | {
+                "instance_groups": [
+                    one for one in SLURM["instance_groups"] if one["node_type"] != "Controller"
+                ]
+            },
+            {"recovery_records_folder": FOLDER},
+            "recovery_records_folder",
+            "no group has node_type: Controller",
+        ),
         (EKS, {"wait_alert_minutes": 0}, "wait_alert_minutes", "1 or more"),
         (EKS, {"preemption_alert_count": -1}, "preemption_alert_count", "1 or more"),
     ],
@@ -116,7 +127,9 @@ def test_fields_that_are_known_only_later_pass(field: str) -> None:
     assert not [fault for fault in found if fault.path[0] == "metrics"]
 
 
-@pytest.mark.parametrize("field", ["metrics", "orchestrator", "lifecycle_scripts", "observability"])
+@pytest.mark.parametrize(
+    "field", ["metrics", "orchestrator", "lifecycle_scripts", "observability", "instance_groups"]
+)
 def test_what_else_is_known_only_later_passes(field: str) -> None:
     sound = ClusterSpec.model_validate(SLURM | {"metrics": {"recovery_records_folder": FOLDER}})
     found = faults_of(sound.model_copy(update={field: UNKNOWN}))

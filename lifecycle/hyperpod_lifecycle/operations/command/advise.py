@@ -9,11 +9,10 @@ from itertools import groupby
 
 from hyperpod_lifecycle.operations.advice import Advice, advise
 from hyperpod_lifecycle.operations.clusters import Node
-from hyperpod_lifecycle.operations.command.list_nodes import is_faulty
 from hyperpod_lifecycle.operations.command.output import health_line, write
 from hyperpod_lifecycle.operations.command.site import Site, site_of
 from hyperpod_lifecycle.operations.errors import OperationError
-from hyperpod_lifecycle.operations.node_health import HealthView, SeenFault
+from hyperpod_lifecycle.operations.node_health import HealthView, SeenFault, is_faulty
 from hyperpod_lifecycle.operations.node_logs import detected_faults
 from hyperpod_lifecycle.operations.node_names import named
 from hyperpod_model.command_line.parser import UsageError

@@ -20,8 +20,7 @@ from hyperpod_lifecycle.operations.command.output import (
 )
 from hyperpod_lifecycle.operations.command.site import Site, aws_of, site_of
 from hyperpod_lifecycle.operations.errors import OperationError
-from hyperpod_lifecycle.operations.node_health import HealthView
-from hyperpod_model.catalog.labels import NODE_HEALTH_STATUS
+from hyperpod_lifecycle.operations.node_health import HealthView, is_faulty
 
 
 def run(options: Namespace) -> int:
@@ -78,16 +77,6 @@ def selected(site: Site, health: HealthView, options: Namespace) -> list[Node]:
     ]
 
 
-def is_faulty(node: Node, health: HealthView) -> bool:
-    """Tell whether a node does not run, or something is wrong with it."""
-    known = health.nodes.get(node.id)
-    if node.status != "Running" or known is None:
-        return node.status != "Running"
-    labelled = known.state in (NODE_HEALTH_STATUS.values or ())
-    bad = known.state != "Schedulable" if labelled else _is_bad(known.state)
-    return bad or bool(known.faults) or known.deep_checks == "Failed" or known.under_repair is not None
-
-
 def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[object]:
     """Return what to draw of a cluster."""
     parts: list[object] = [cluster_line(site.cluster, site.nodes)]
@@ -101,11 +90,6 @@ def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[obje
     parts.append(node_table(site.cluster, nodes, health) if nodes else "no such node")
     parts += fault_lines(nodes, health)
     return parts
-
-
-def _is_bad(state: str) -> bool:
-    """Tell whether a state of Slurm, or of a node without HyperPod's label, is none to run jobs in."""
-    return any(word in state for word in ("DOWN", "FAIL", "DRAIN", "NOT_RESPONDING", "NotReady", "*"))
 
 
 def _clusters(options: Namespace) -> int:

@@ -16,6 +16,8 @@ from hyperpod_lifecycle.operations.node_health import HealthView
 from hyperpod_model.command_line.output import columns, emit
 
 _PIPE_COLUMNS: Final = 400
+_LEAST_COLUMNS: Final = 80
+"""A terminal that has less breaks lines itself, which is easier to read than columns of a letter each."""
 _ORCHESTRATORS: Final = {"eks": "EKS", "slurm": "Slurm"}
 
 
@@ -102,7 +104,7 @@ def drawn(*parts: Any) -> str:
     out = io.StringIO()
     console = Console(
         file=out,
-        width=_PIPE_COLUMNS if width is None else width,
+        width=_PIPE_COLUMNS if width is None else max(width, _LEAST_COLUMNS),
         color_system=None,
         highlight=False,
         markup=False,

@@ -48,11 +48,15 @@ def run(options: Namespace) -> int:
         print("nothing was done", file=sys.stderr)
         return 1
     outcomes: list[RepairOutcome] = []
-    for outcome in carry_out(site.hyperpod, plan):
-        outcomes.append(outcome)
-        if options.format == "text":
-            # At once: whoever interrupts must know what was begun.
-            emit(f"{outcome.node.name} ({outcome.node.id}): {_fate(plan, outcome)}\n")
+    try:
+        for outcome in carry_out(site.hyperpod, plan):
+            outcomes.append(outcome)
+            if options.format == "text":
+                # At once: whoever interrupts must know what was begun.
+                emit(f"{outcome.node.name} ({outcome.node.id}): {_fate(plan, outcome)}\n")
+    except KeyboardInterrupt:
+        print(_interrupted(plan, outcomes), file=sys.stderr)
+        raise
     write(options, text=_summary(plan, outcomes), data=_data(plan, options, outcomes))
     return 0 if all(outcome.taken for outcome in outcomes) else 1
 
@@ -92,6 +96,17 @@ def _summary(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
     if failed:
         return f"{failed} of {len(outcomes)} nodes were not taken on\n"
     return f"follow it with: hyperpod-nodes watch {plan.cluster.name}\n"
+
+
+def _interrupted(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
+    taken = [outcome.node.id for outcome in outcomes if outcome.taken]
+    doubtful = [node.id for node in plan.in_doubt(len(outcomes))]
+    rest = len(plan.nodes) - len(outcomes) - len(doubtful)
+    return (
+        f"taken on before the interrupt: {', '.join(taken) or 'none'}; perhaps taken on: "
+        f"{', '.join(doubtful) or 'none'}; not asked for: {rest} nodes; see 'hyperpod-nodes list "
+        f"{plan.cluster.name}'"
+    )
 
 
 def _fate(plan: RepairPlan, outcome: RepairOutcome) -> str:

@@ -2,6 +2,7 @@
 
 AWS looks at each alarm every minute. A stand-in for that: here an alarm is looked at when a value of its
 metric or a line of its log groups comes, so that it begins at once, and it ends when somebody sets its state.
+Alarms on expressions are not looked at, but for those on what Contributor Insights ranks.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _ON = "ALARM"
 
 def install() -> None:
     """Patch moto."""
+    around(CloudWatchBackend, "put_metric_alarm", _keeping_state)
     around(CloudWatchBackend, "put_metric_data", _looked_at)
     around(CloudWatchBackend, "set_alarm_state", _told)
     before(CloudWatchBackend, "put_dashboard", _check_dashboard)
@@ -89,6 +91,21 @@ def _at(line: Any, path: str) -> Any:
     for step in path.removeprefix("$.").split("."):
         line = line.get(step) if isinstance(line, dict) else None
     return line
+
+
+def _keeping_state(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave the state of an alarm that changes, and begin a new one without data as it says."""
+
+    def put_metric_alarm(backend: Any, **asked: Any) -> Any:
+        before = backend.alarms.get(asked["name"])
+        made = method(backend, **asked)
+        if before is not None:
+            made.state_value = before.state_value
+        elif asked.get("treat_missing_data") != "notBreaching":
+            made.state_value = "INSUFFICIENT_DATA"
+        return made
+
+    return put_metric_alarm
 
 
 def _looked_at(method: Callable[..., Any]) -> Callable[..., Any]:
