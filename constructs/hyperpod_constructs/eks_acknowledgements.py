@@ -27,8 +27,10 @@ from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.container_insights import ContainerInsights
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.eks_operators import EksOperators
+from hyperpod_constructs.running_jobs_role import RunningJobsRole
 from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_model.catalog.add_ons import CLUSTER_POLICY
+from hyperpod_model.catalog.budgets import RUNNING_JOBS_ACTION
 from hyperpod_model.catalog.metrics import AGENT_POLICY
 
 _VPC_ACCESS = "service-role/AWSLambdaVPCAccessExecutionRole"
@@ -38,11 +40,21 @@ _BY_THE_CDK = "the CDK gives its kubectl functions"
 _ASSET_READS = {"s3:GetBucket*", "s3:GetObject*", "s3:List*"}
 _CHART_READS = f"{_BY_THE_CDK} reads of the CDK's asset bucket, from which the chart of a folder is installed"
 
+_METRICS_WITHOUT_RESOURCE = (
+    "cloudwatch:PutMetricData takes no resource; the statement is limited to one namespace"
+)
+
 
 def _pod_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
     if statement.get("Sid") == "PublishMetrics":
-        return "cloudwatch:PutMetricData takes no resource; the statement is limited to one namespace"
+        return _METRICS_WITHOUT_RESOURCE
     return pinned_objects(statement, wildcard)
+
+
+def _counter_permissions(statement: Mapping[str, Any], _wildcard: str) -> str | None:
+    limited = "cloudwatch:namespace" in statement.get("Condition", {}).get("StringEquals", {})
+    puts_metrics = _listed(statement["Action"]) == [RUNNING_JOBS_ACTION]
+    return _METRICS_WITHOUT_RESOURCE if puts_metrics and limited else None
 
 
 def _driver_permissions(statement: Mapping[str, Any], _wildcard: str) -> str | None:
@@ -130,6 +142,7 @@ def _kubectl_function(function: IConstruct) -> Iterator[tuple[str, str]]:
 
 EKS_OWNERS: dict[type, dict[type, Findings]] = {
     TrainingPodRole: {iam.CfnManagedPolicy: wildcards(_pod_permissions)},
+    RunningJobsRole: {iam.CfnManagedPolicy: wildcards(_counter_permissions)},
     AutoscalingRole: {iam.CfnManagedPolicy: wildcards(_scaled_clusters)},
     ContainerInsights: {
         iam.CfnRole: managed_policies({AGENT_POLICY: "the policy that AWS documents for Container Insights"}),

@@ -740,8 +740,8 @@ class HyperPodStack(Stack):
         if self.observability is not None:
             values["NoticeTopicArn"] = (
                 self.observability.topic.topic_arn,
-                "Topic of all notices, for more readers and for jobs: sns_notice(ARN). AWS mails each address "
-                "of observability.emails once, and sends nothing else before that is confirmed",
+                "Topic of all notices, for more readers and for jobs: sns_notice(ARN). AWS mails each "
+                "address of observability.emails once, and sends nothing else before that is confirmed",
             )
         if self.lifecycle_scripts is not None:
             values["LifecycleScriptsUri"] = (

@@ -13,12 +13,9 @@ from hyperpod_charts.running_jobs_check import (
     RUNNING_JOBS_NAMESPACE,
     RunningJobsCheck,
 )
-from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
-from hyperpod_constructs.eks_cluster import EksCluster, eks_cluster_name
+from hyperpod_constructs.eks_cluster import eks_cluster_name
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
-from hyperpod_constructs.training_pod_role import pod_identity_principal
-from hyperpod_model.catalog.budgets import RUNNING_JOBS_ACTION
-from hyperpod_model.catalog.logs import METRIC_NAMESPACE
+from hyperpod_constructs.running_jobs_role import RunningJobsRole
 
 
 class RunningJobsManifest(Construct):
@@ -50,7 +47,13 @@ class RunningJobsManifest(Construct):
         image: str,
     ) -> None:
         super().__init__(scope, id)
-        self.role = _CounterRole(self, "Role", control_plane=control_plane)
+        self.role = RunningJobsRole(
+            self,
+            "Role",
+            control_plane=control_plane,
+            namespace=RUNNING_JOBS_NAMESPACE,
+            service_account=RUNNING_JOBS_NAME,
+        )
         self.association = l1_eks.CfnPodIdentityAssociation(
             self,
             "Association",
@@ -72,21 +75,3 @@ class RunningJobsManifest(Construct):
             removal_policy=RemovalPolicy.DESTROY,
         )
         self.manifest.node.add_dependency(control_plane, self.association)
-
-
-class _CounterRole(RoleWithAttachedPermissions):
-    _holder = "the check of running jobs"
-
-    def __init__(self, scope: Construct, id: str, *, control_plane: EksCluster) -> None:
-        super().__init__(
-            scope,
-            id,
-            assumed_by=pod_identity_principal(control_plane, RUNNING_JOBS_NAMESPACE, RUNNING_JOBS_NAME),
-            description="Pods that count running jobs",
-        )
-        self._allow(
-            "PublishRunningJobs",
-            [RUNNING_JOBS_ACTION],
-            ["*"],
-            {"StringEquals": {"cloudwatch:namespace": METRIC_NAMESPACE}},
-        )
