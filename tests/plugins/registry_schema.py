@@ -15,6 +15,8 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
+from hyperpod_model.catalog.resource_types import NOT_LISTED
+
 DEFAULT_REGION = "us-east-1"
 
 
@@ -41,7 +43,9 @@ def registry_violations(
 def _validator(kind: str, region: str) -> Any:
     from cfnlint.schema import PROVIDER_SCHEMA_MANAGER  # takes a third of a second to import
 
-    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, kind)
+    # The registry does not list some types everywhere, which constructs warn of; their schema is the same.
+    where = DEFAULT_REGION if kind in NOT_LISTED else region
+    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(where, kind)
     return _LENIENT(schema.schema)
 
 
