@@ -90,12 +90,20 @@ class Stacks:
 
 
 def _faults_of(template: Mapping[str, Any], spec: ClusterSpec) -> list[str]:
-    found = registry_violations(template, region=spec.region)
     clusters = cluster_resources(template)
     assert len(clusters) == 1
-    vouched = [f"InstanceType: {name!r} is none of" for name in spec.unlisted_instance_types]
-    found += [
-        one for one in violations(clusters[0]["Properties"]) if not any(known in one for known in vouched)
+    vouched = [
+        f"InstanceType: {name!r} is {words}"
+        for name in spec.unlisted_instance_types
+        for words in ("none of", "not one of")
+    ]
+    found = [
+        one
+        for one in (
+            *registry_violations(template, region=spec.region),
+            *violations(clusters[0]["Properties"]),
+        )
+        if not any(known in one for known in vouched)
     ]
     for finding in review(template, region=spec.region).failures:
         meant = LOOSENINGS.get(finding.rule_id)
