@@ -102,7 +102,7 @@ def test_nodes_are_listed_with_the_names_of_their_hosts(site: Site, told: Told) 
 
 def test_a_replaced_node_has_a_new_instance(site: Site, told: Told) -> None:
     before = told("list", site.name)["nodes"]
-    outcome = told("replace", site.name, "workers-2", "--yes")["outcomes"]
+    outcome = told("replace", site.name, before[2]["id"], "--yes")["outcomes"]
     assert [one["taken"] for one in outcome] == [True]
     after = told("list", site.name)["nodes"]
     old = {node["id"] for node in before}

@@ -208,7 +208,7 @@ class TestRepair:
             raise KeyboardInterrupt
 
         monkeypatch.setattr("hyperpod_lifecycle.operations.clusters.HyperPod.repair", interrupted)
-        err = said(action, "llm-train", "workers-1", "workers-2", "--yes", "--format", form, code=130).err
+        err = said(action, "llm-train", FIRST, SECOND, "--yes", "--format", form, code=130).err
         assert f"taken on before the interrupt: none; perhaps taken on: {FIRST}, {SECOND}; not asked" in err
 
     def test_part_of_a_batch_fails(self, aws, said, action, operation):
@@ -216,7 +216,7 @@ class TestRepair:
             "Successful": [FIRST],
             "Failed": [{"NodeId": SECOND, "ErrorCode": "InstanceIdInUse", "Message": "busy"}],
         }
-        told = said(action, "llm-train", "workers-1", "workers-2", "--yes", code=1)
+        told = said(action, "llm-train", FIRST, SECOND, "--yes", code=1)
         assert (
             f"workers-2 ({SECOND}): NOT taken on: InstanceIdInUse: busy (something is being done" in told.out
         )
@@ -224,13 +224,13 @@ class TestRepair:
 
     def test_a_node_that_the_answer_leaves_out_is_not_done(self, aws, said, action, operation):
         aws.answers[operation] = {"Successful": [FIRST]}
-        found = data(said, action, "llm-train", "workers-1", "workers-2", "--yes", code=1)
+        found = data(said, action, "llm-train", FIRST, SECOND, "--yes", code=1)
         assert [one["taken"] for one in found["outcomes"]] == [True, False]
         assert "the answer does not name the node" in found["outcomes"][1]["why_not"]
 
     def test_aws_refuses_all(self, aws, said, action, operation):
         aws.answers[operation] = error("AccessDeniedException")
-        out = said(action, "llm-train", "workers-1", "--yes", code=1).out
+        out = said(action, "llm-train", FIRST, "--yes", code=1).out
         assert f"NOT taken on: the AWS credentials do not permit sagemaker:{operation}" in out
 
     def test_what_was_begun_is_told_before_an_interrupt(self, aws, said, monkeypatch, action, operation):
@@ -245,7 +245,7 @@ class TestRepair:
             return asked(hyperpod, cluster, ids, action=action)
 
         monkeypatch.setattr(HyperPod, "repair", once)
-        names = [f"workers-{number}" for number in range(1, 31)]
+        names = [one["InstanceId"] for one in nodes]
         told = said(action, "llm-train", *names, "--yes", code=130)
         assert told.out.count("): is being re") == 25
 
@@ -273,13 +273,24 @@ class TestRepair:
         assert stake["seconds"] == pytest.approx(300)
 
     def test_many_nodes_are_many_requests(self, aws, said, action, operation):
-        aws.answers["ListClusterNodes"] = {
-            "ClusterNodeSummaries": [node("workers", number) for number in range(1, 41)]
-        }
+        nodes = [node("workers", number) for number in range(1, 41)]
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": nodes}
         aws.answers[operation] = taken
-        names = [f"workers-{number}" for number in range(1, 41)]
+        names = [one["InstanceId"] for one in nodes]
         assert "in 2 requests of at most 25 nodes" in said(action, "llm-train", *names, "--yes").out
         assert [len(request["NodeIds"]) for request in aws.requests(operation)] == [25, 15]
+
+
+def test_a_replacement_that_nobody_reads_takes_no_numbers(aws, said):
+    err = said("replace", "llm-train", "workers-1", SECOND, "--yes", code=2).err
+    assert "numbers shift when a node is replaced; got 'workers-1', now " + FIRST in err
+    assert aws.requests("BatchReplaceClusterNodes") == []
+
+
+def test_numbers_do_where_nothing_shifts_or_somebody_reads(aws, said):
+    aws.answers["BatchRebootClusterNodes"] = taken
+    said("reboot", "llm-train", "workers-1", "--yes")
+    said("replace", "llm-train", "workers-1", "--yes", "--dry-run")
 
 
 def test_hyperpod_s_own_repair_is_seen_in_slurm(aws, said, programs):

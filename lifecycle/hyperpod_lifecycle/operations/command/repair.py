@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hyperpod_lifecycle.operations.aws import Aws
+from hyperpod_lifecycle.operations.clusters import Node
 from hyperpod_lifecycle.operations.command.consent import agreed
 from hyperpod_lifecycle.operations.command.output import node_data, write
 from hyperpod_lifecycle.operations.command.site import site_of
@@ -16,6 +17,7 @@ from hyperpod_lifecycle.operations.node_names import named
 from hyperpod_lifecycle.operations.repairs import RepairOutcome, RepairPlan, carry_out, plan_repair
 from hyperpod_lifecycle.operations.stakes import AtStake, at_stake
 from hyperpod_model.command_line.output import emit
+from hyperpod_model.command_line.parser import UsageError
 
 
 def run(options: Namespace) -> int:
@@ -40,6 +42,8 @@ def run(options: Namespace) -> int:
     if plan.refusals or options.dry_run:
         write(options, text=_planned(plan, options), data=_data(plan, options, ()))
         return 1 if plan.refusals else 0
+    if options.yes and options.action == "replace":
+        _refuse_numbers(options.nodes, nodes)
     # The plan is read before the question, whatever the format of the answer is.
     print(_planned(plan, options), end="", file=sys.stderr if options.format == "json" else sys.stdout)
     sys.stdout.flush()
@@ -59,6 +63,20 @@ def run(options: Namespace) -> int:
         raise
     write(options, text=_summary(plan, outcomes), data=_data(plan, options, outcomes))
     return 0 if all(outcome.taken for outcome in outcomes) else 1
+
+
+def _refuse_numbers(wanted: Sequence[str], nodes: Sequence[Node]) -> None:
+    """Refuse names by group and number where nobody reads the plan: a replacement shifts the numbers.
+
+    The same command run again would replace another node, a healthy one.
+    """
+    by_number = {node.name: node.id for node in nodes}
+    shifting = [f"'{name}', now {by_number[name]}" for name in wanted if name in by_number]
+    if shifting:
+        raise UsageError(
+            "replace --yes takes instance ids and host names, since numbers shift when a node is replaced; "
+            f"got {' and '.join(shifting)}"
+        )
 
 
 def stake_of(options: Namespace, aws: Aws) -> AtStake | None:
