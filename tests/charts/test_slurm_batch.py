@@ -11,9 +11,11 @@ then make it there by hand.
 from __future__ import annotations
 
 import difflib
+import os
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +87,9 @@ def test_an_example_is_rendered_as_it_was_agreed(name: str):
 
 @pytest.mark.parametrize("name", AGREED)
 def test_shellcheck_finds_nothing_in_a_batch_file(name: str):
-    program = shutil.which("shellcheck")
+    program = shutil.which(
+        "shellcheck", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     assert program is not None
     done = subprocess.run([program, GOLDEN / f"{name}.sbatch"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

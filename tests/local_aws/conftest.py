@@ -6,15 +6,22 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Iterator
+from threading import Thread
 
 os.environ.setdefault("MOTO_ACCOUNT_ID", "111122223333")  # moto reads it when it is imported
 
 import pytest
 from fake_account import FakeAccount, fake_types
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+from werkzeug.serving import make_server
 
 import aws_double.resources
 import aws_double.services
+from aws_double.serving import Serving
 from aws_double.session import Session
 
 REGION = "us-west-2"
@@ -28,11 +35,13 @@ def endpoint() -> Iterator[str]:
             install = getattr(importlib.import_module(module.name), "install", None)
             if install is not None:
                 install()
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    application = Serving(DomainDispatcherApplication(create_backend_app))
+    server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=MotoRequestHandler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,7 @@ def types() -> list[str]:
 
 
 def test_properties_are_those_of_cloudformation(endpoint: str) -> None:
-    assert len(types()) == 14
+    assert len(types()) == 16
     for name in types():
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-west-2", name).schema
         assert TYPES[name].properties <= set(schema["properties"]), name

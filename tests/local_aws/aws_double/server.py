@@ -37,11 +37,12 @@ def serve(*, port: int, pace: float, stops_with_input: bool = False) -> None:
     from werkzeug.serving import make_server
 
     from aws_double.gate import Gate
+    from aws_double.serving import Serving
 
     server = make_server(
         HOST,
         port,
-        Gate(DomainDispatcherApplication(create_backend_app)),
+        Gate(Serving(DomainDispatcherApplication(create_backend_app))),
         threaded=True,
         request_handler=MotoRequestHandler,
     )

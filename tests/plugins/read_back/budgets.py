@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from read_back import Clients, reads
-from read_back.narrowing import as_asked
+from read_back.narrowing import as_asked, own_tags
 
 
 @reads("AWS::Budgets::Budget")
@@ -29,7 +29,11 @@ def budget(clients: Clients, physical_id: str, wanted: dict[str, Any]) -> dict[s
         }
         for one in budgets.describe_notifications_for_budget(**of_it)["Notifications"]
     ]
+    arn = f"arn:aws:budgets::{account}:budget/{physical_id}"
+    tags = budgets.list_tags_for_resource(ResourceARN=arn)["ResourceTags"]
+    own = own_tags(tags, {"Tags": wanted.get("ResourceTags", [])})
     return {
+        **({"ResourceTags": own["Tags"]} if own else {}),
         "Budget": as_asked(told, wanted["Budget"]),
         "NotificationsWithSubscribers": as_asked(
             notifications, wanted.get("NotificationsWithSubscribers", notifications)

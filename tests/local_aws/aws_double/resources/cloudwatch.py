@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from aws_double import ACCOUNT
 from aws_double.naming import physical_name
+from aws_double.property_changes import tag_changes
 from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
 from aws_double.session import Session
 
@@ -11,7 +15,7 @@ _LONGEST_NAME = 255
 _ALARM = (
     "ActionsEnabled AlarmActions AlarmDescription ComparisonOperator DatapointsToAlarm Dimensions "
     "EvaluationPeriods ExtendedStatistic InsufficientDataActions MetricName Metrics Namespace OKActions "
-    "Period Statistic Threshold TreatMissingData Unit"
+    "Period Statistic Tags Threshold TreatMissingData Unit"
 )
 
 
@@ -30,13 +34,16 @@ class Alarm(ResourceType):
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
         session.call("cloudwatch", "put_metric_alarm", **{**after.properties, "AlarmName": after.physical_id})
+        _change_tags(before.properties, after, session)
 
     def delete(self, resource: Resource, session: Session) -> None:
         session.call("cloudwatch", "delete_alarms", AlarmNames=[resource.physical_id])
 
 
 @resource_type(
-    "AWS::CloudWatch::InsightRule", properties="RuleName RuleBody RuleState", updatable="RuleBody RuleState"
+    "AWS::CloudWatch::InsightRule",
+    properties="RuleName RuleBody RuleState Tags",
+    updatable="RuleBody RuleState Tags",
 )
 class InsightRule(ResourceType):
     """A rule of Contributor Insights, which ranks what the lines of log groups name."""
@@ -50,9 +57,11 @@ class InsightRule(ResourceType):
         arn = f"arn:aws:cloudwatch:{session.region}:{ACCOUNT}:insight-rule/{name}"
         resource.physical_id = name
         resource.attributes = {"Arn": arn, "RuleName": name}
+        _change_tags({}, resource, session)
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
         self._put(after, session)
+        _change_tags(before.properties, after, session)
 
     def delete(self, resource: Resource, session: Session) -> None:
         session.call("cloudwatch", "delete_insight_rules", RuleNames=[resource.physical_id])
@@ -68,8 +77,19 @@ class InsightRule(ResourceType):
         )
 
 
+def _change_tags(before: Mapping[str, Any], after: Resource, session: Session) -> None:
+    tags, gone = tag_changes(before, after.properties)
+    arn = after.attributes["Arn"]
+    if tags:
+        session.call("cloudwatch", "tag_resource", ResourceARN=arn, Tags=tags)
+    if gone:
+        session.call("cloudwatch", "untag_resource", ResourceARN=arn, TagKeys=gone)
+
+
 @resource_type(
-    "AWS::CloudWatch::Dashboard", properties="DashboardName DashboardBody", updatable="DashboardBody"
+    "AWS::CloudWatch::Dashboard",
+    properties="DashboardName DashboardBody Tags",
+    updatable="DashboardBody Tags",
 )
 class Dashboard(ResourceType):
     """A dashboard. Its name is the account's."""
@@ -80,10 +100,13 @@ class Dashboard(ResourceType):
         if any(one["DashboardName"] == name for one in found):
             raise ResourceFailure(f"{name} already exists")
         resource.physical_id = name
+        resource.attributes = {"Arn": f"arn:aws:cloudwatch::{ACCOUNT}:dashboard/{name}"}
         self._put(resource, session)
+        _change_tags({}, resource, session)
 
     def update(self, before: Resource, after: Resource, session: Session) -> None:
         self._put(after, session)
+        _change_tags(before.properties, after, session)
 
     def delete(self, resource: Resource, session: Session) -> None:
         session.call("cloudwatch", "delete_dashboards", DashboardNames=[resource.physical_id])

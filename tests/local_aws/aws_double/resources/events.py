@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aws_double.naming import physical_name
+from aws_double.property_changes import tag_changes
 from aws_double.resource import Resource, ResourceFailure, ResourceType, resource_type
 from aws_double.session import Session
 
@@ -14,8 +15,8 @@ _OF_THE_RULE = ("Description", "EventBusName", "EventPattern", "RoleArn", "Sched
 
 @resource_type(
     "AWS::Events::Rule",
-    properties="Name EventBusName Description EventPattern ScheduleExpression State RoleArn Targets",
-    updatable="Description EventPattern ScheduleExpression State RoleArn Targets",
+    properties="Name EventBusName Description EventPattern ScheduleExpression State RoleArn Tags Targets",
+    updatable="Description EventPattern ScheduleExpression State RoleArn Tags Targets",
 )
 class Rule(ResourceType):
     """A rule and its targets, which have no life of their own."""
@@ -23,7 +24,8 @@ class Rule(ResourceType):
     def create(self, resource: Resource, session: Session) -> None:
         wanted = resource.properties
         name = wanted.get("Name", physical_name(resource, limit=_LONGEST_NAME))
-        told = session.call("events", "put_rule", Name=name, **_rule(wanted))
+        tags = wanted.get("Tags", [])
+        told = session.call("events", "put_rule", Name=name, Tags=tags, **_rule(wanted))
         resource.physical_id, resource.attributes = name, {"Arn": told["RuleArn"]}
         _target(session, name, wanted)
 
@@ -35,6 +37,12 @@ class Rule(ResourceType):
         }
         _forget(session, name, new, gone)
         _target(session, name, new)
+        tags, untagged = tag_changes(old, new)
+        arn = after.attributes["Arn"]
+        if tags:
+            session.call("events", "tag_resource", ResourceARN=arn, Tags=tags)
+        if untagged:
+            session.call("events", "untag_resource", ResourceARN=arn, TagKeys=untagged)
 
     def delete(self, resource: Resource, session: Session) -> None:
         wanted = resource.properties

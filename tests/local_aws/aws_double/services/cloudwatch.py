@@ -39,6 +39,18 @@ def install() -> None:
     around(CloudWatchBackend, "put_metric_data", _looked_at)
     around(CloudWatchBackend, "set_alarm_state", _told)
     before(CloudWatchBackend, "put_dashboard", _check_dashboard)
+    around(CloudWatchBackend, "tag_resource", _tagged)
+
+
+def _tagged(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let more than alarms have tags: moto refuses rules of Contributor Insights and dashboards."""
+
+    def tag_resource(backend: Any, arn: str, tags: dict[str, str]) -> Any:
+        if ":alarm:" in arn:
+            return method(backend, arn, tags)
+        return backend.tagger.tag_resource(arn, backend.tagger.convert_dict_to_tags_input(tags))
+
+    return tag_resource
 
 
 def count(region: str, namespace: str, name: str, value: float, dimensions: Mapping[str, str]) -> None:
