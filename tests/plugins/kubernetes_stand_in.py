@@ -71,7 +71,7 @@ def serving(folder: Path) -> Iterator[KubernetesStandIn]:
         def log_message(self, *_: object) -> None:
             pass
 
-    certificate, kept.authority = _certificate(folder)
+    certificate, kept.authority = self_signed(folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -85,7 +85,7 @@ def serving(folder: Path) -> Iterator[KubernetesStandIn]:
     thread.join()
 
 
-def _certificate(folder: Path) -> tuple[Path, str]:
+def self_signed(folder: Path) -> tuple[Path, str]:
     """A certificate for 127.0.0.1 that signs itself: its file, and what EKS would say of it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -69,9 +68,11 @@ class Aws:
         Raises:
             OperationError: If AWS refuses, or cannot be asked.
         """
+        from botocore import xform_name
+
         client = self.client(service)
         with in_words(region=self.region, action=f"{service}:{operation}"):
-            answer: dict[str, Any] = getattr(client, _method(operation))(**request)
+            answer: dict[str, Any] = getattr(client, xform_name(operation))(**request)
         return answer
 
     def pages(self, service: str, operation: str, key: str, **request: Any) -> Iterator[Mapping[str, Any]]:
@@ -89,9 +90,11 @@ class Aws:
         Raises:
             OperationError: If AWS refuses, or cannot be asked.
         """
+        from botocore import xform_name
+
         client = self.client(service)
         with in_words(region=self.region, action=f"{service}:{operation}"):
-            for page in client.get_paginator(_method(operation)).paginate(**request):
+            for page in client.get_paginator(xform_name(operation)).paginate(**request):
                 yield from page.get(key, ())
 
     def credentials(self) -> Any:
@@ -112,7 +115,3 @@ def _attempts() -> int:
     if not said.isdecimal() or int(said) < 1:
         raise OperationError("unsuitable", f"AWS_MAX_ATTEMPTS must be a whole number from 1, got '{said}'")
     return int(said)
-
-
-def _method(operation: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operation).lower()

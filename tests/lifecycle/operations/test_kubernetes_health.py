@@ -7,17 +7,12 @@ import json
 import ssl
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 from aws_answers import cluster, error, instance_id
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from kubernetes_stand_in import self_signed
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.clusters import HyperPod
@@ -48,35 +43,9 @@ class KubernetesStandIn:
         self.paths = []
 
 
-def certificate(folder):
-    """A certificate for 127.0.0.1 that signs itself; its file, and what EKS would say of it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    public = made.public_bytes(serialization.Encoding.PEM)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path = folder / "server.pem"
-    path.write_bytes(private + public)
-    return path, base64.b64encode(public).decode()
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[tuple[str, str, KubernetesStandIn]]:
-    path, authority = certificate(tmp_path_factory.mktemp("certificate"))
+    path, authority = self_signed(tmp_path_factory.mktemp("certificate"))
     kept = KubernetesStandIn()
 
     class Handler(BaseHTTPRequestHandler):
@@ -242,7 +211,7 @@ def test_an_endpoint_that_cannot_be_reached(kubernetes, aws, server):
 
 def test_another_authority_is_not_trusted(kubernetes, aws, tmp_path):
     told = aws.answers["GET /clusters/llm-eks"]["cluster"]
-    _, authority = certificate(tmp_path)
+    _, authority = self_signed(tmp_path)
     aws.answers["GET /clusters/llm-eks"] = {"cluster": {**told, "certificateAuthority": {"data": authority}}}
     assert "CERTIFICATE_VERIFY_FAILED" in seen().unreachable
 
