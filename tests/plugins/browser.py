@@ -1,4 +1,7 @@
-"""Opens pages in headless Chromium and notes whatever it complains about or asks for."""
+"""Opens pages in headless Chromium and notes whatever it complains about or asks for.
+
+Pages forbid `eval`, which `wait_for_function` needs once it has to wait: wait with `expect`.
+"""
 
 from __future__ import annotations
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from browser import LEAST_CONTRAST, chromium, visible
+from playwright.sync_api import expect
 
 from hyperpod_policy.command import main
 
@@ -88,7 +90,7 @@ def test_filters_narrow_the_list_and_say_so(bad, open_page):
         page.check("input[name=outcome][value=undetermined]")
         assert labels(page) == {"undetermined"}
         page.click("#filters button[type=reset]")
-        page.wait_for_function("!location.hash")
+        expect(page).to_have_url(re.compile("^[^#]*#?$"))
         assert said(page) == f"All {everything} findings"
         page.check("input[name=state][value=acknowledged]")
         assert labels(page) == {"acknowledged"}
@@ -103,7 +105,7 @@ def test_text_is_searched_in_findings_and_kept_promises(bad, open_page):
         assert visible(page, ".finding") == []
         assert page.locator("#nothing").is_visible()
         page.click("#nothing button")
-        page.wait_for_function("document.getElementById('nothing').hidden")
+        expect(page.locator("#nothing")).to_be_hidden()
         assert len(visible(page, ".finding")) > 1
         page.evaluate("document.getElementById('kept-box').open = true")
         kept = len(visible(page, ".kept > li"))
@@ -125,7 +127,7 @@ def test_filters_are_in_the_address(bad, open_page):
         assert page.is_checked("input[name=group][value=storage]")
         assert page.input_value("#text") == "bucket"
         page.evaluate("location.hash = 'severity=warning'")
-        page.wait_for_function("!document.querySelector('#list').classList.contains('by-resource')")
+        expect(page.locator("#list")).not_to_contain_class("by-resource")
         assert set(visible(page, ".finding", "dataset.severity")) == {"warning"}
 
 
@@ -158,16 +160,11 @@ def test_totals_select_what_they_count(bad, open_page):
             total = page.locator(f".totals .{label}")
             number = total.locator("strong").inner_text()
             total.locator("a").click()
-            page.wait_for_function(
-                "start => document.getElementById('count').textContent.startsWith(start)", arg=f"{number} of "
-            )
-            page.wait_for_function(
-                "label => document.querySelector('.finding:not([hidden])').classList.contains(label)",
-                arg=label,
-            )
+            expect(page.locator("#count")).to_have_text(re.compile(f"^{number} of "))
+            expect(page.locator(".finding:not([hidden])").first).to_contain_class(label)
             assert labels(page) == {label}
         page.click(".totals .pass a")
-        page.wait_for_function("document.getElementById('kept-box').open")
+        expect(page.locator("#kept-box")).to_have_attribute("open", "")
 
 
 def test_a_link_to_a_finding_shows_it_though_filtered_out(bad, open_page):
