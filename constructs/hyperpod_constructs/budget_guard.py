@@ -24,12 +24,10 @@ from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
 from hyperpod_model.catalog.budgets import (
     BUDGET_TYPE,
     DEFAULT_COST_ALLOCATION_TAG,
-    RUNNING_JOBS_DIMENSION,
-    RUNNING_JOBS_METRIC,
-    RUNNING_JOBS_MINUTES,
     TAG_FILTER,
     tag_filter_value,
 )
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 from hyperpod_model.checks.budget import check_budget
 
@@ -52,7 +50,7 @@ class BudgetGuard(Construct):
     after its end.
 
     The alarm watches the metric ``RunningJobs``, which a check puts every 10 minutes: with Slurm a timer on
-    the controller (a step of the package's lifecycle scripts), with EKS a CronJob (``RunningJobsCheck`` of
+    the controller (a step of the package's lifecycle scripts), with EKS a CronJob (``JobFiguresCheck`` of
     ``hyperpod_charts``). It begins when the checks of all those hours came in, but for one, and none saw a
     job. No data is no idle fleet: with too few checks it does not begin, with none at all it turns to
     ``INSUFFICIENT_DATA``.
@@ -159,10 +157,10 @@ class BudgetGuard(Construct):
         )
         self.running_jobs = cloudwatch.Metric(
             namespace=METRIC_NAMESPACE,
-            metric_name=RUNNING_JOBS_METRIC,
-            dimensions_map={RUNNING_JOBS_DIMENSION: cluster.cluster_name},
+            metric_name=RUNNING_JOBS.name,
+            dimensions_map={CLUSTER_DIMENSION: cluster.cluster_name},
             statistic=cloudwatch.Stats.MAXIMUM,
-            period=Duration.minutes(RUNNING_JOBS_MINUTES),
+            period=Duration.minutes(CHECK_MINUTES),
         )
         self.idle_alarm = None if idle_hours is None else self._idle_alarm(idle_hours, cost_per_hour_usd)
 
@@ -209,7 +207,7 @@ class BudgetGuard(Construct):
         self.notices.admit_alarms()
         name = self._cluster.cluster_name
         window = Duration.hours(hours)
-        expected = hours * _MINUTES_OF_HOUR // RUNNING_JOBS_MINUTES
+        expected = hours * _MINUTES_OF_HOUR // CHECK_MINUTES
         alarm = cloudwatch.Alarm(
             self,
             "IdleAlarm",

@@ -27,10 +27,10 @@ from hyperpod_constructs.autoscaling_role import AutoscalingRole
 from hyperpod_constructs.container_insights import ContainerInsights
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.eks_operators import EksOperators
-from hyperpod_constructs.running_jobs_role import RunningJobsRole
+from hyperpod_constructs.job_figures_role import JobFiguresRole
 from hyperpod_constructs.training_pod_role import TrainingPodRole
 from hyperpod_model.catalog.add_ons import CLUSTER_POLICY
-from hyperpod_model.catalog.budgets import RUNNING_JOBS_ACTION
+from hyperpod_model.catalog.job_figures import PUT_ACTION
 from hyperpod_model.catalog.metrics import AGENT_POLICY
 
 _VPC_ACCESS = "service-role/AWSLambdaVPCAccessExecutionRole"
@@ -53,7 +53,7 @@ def _pod_permissions(statement: Mapping[str, Any], wildcard: str) -> str | None:
 
 def _counter_permissions(statement: Mapping[str, Any], _wildcard: str) -> str | None:
     limited = "cloudwatch:namespace" in statement.get("Condition", {}).get("StringEquals", {})
-    puts_metrics = _listed(statement["Action"]) == [RUNNING_JOBS_ACTION]
+    puts_metrics = _listed(statement["Action"]) == [PUT_ACTION]
     return _METRICS_WITHOUT_RESOURCE if puts_metrics and limited else None
 
 
@@ -142,7 +142,7 @@ def _kubectl_function(function: IConstruct) -> Iterator[tuple[str, str]]:
 
 EKS_OWNERS: dict[type, dict[type, Findings]] = {
     TrainingPodRole: {iam.CfnManagedPolicy: wildcards(_pod_permissions)},
-    RunningJobsRole: {iam.CfnManagedPolicy: wildcards(_counter_permissions)},
+    JobFiguresRole: {iam.CfnManagedPolicy: wildcards(_counter_permissions)},
     AutoscalingRole: {iam.CfnManagedPolicy: wildcards(_scaled_clusters)},
     ContainerInsights: {
         iam.CfnRole: managed_policies({AGENT_POLICY: "the policy that AWS documents for Container Insights"}),

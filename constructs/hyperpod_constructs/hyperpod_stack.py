@@ -647,11 +647,11 @@ class HyperPodStack(Stack):
             cost_per_hour_usd=said.cost_per_hour_usd,
         )
         if said.idle_check_image is not None and self.spec.eks.cluster_arn is None:
-            from hyperpod_constructs.running_jobs_manifest import RunningJobsManifest
+            from hyperpod_constructs.job_figures_manifest import JobFiguresManifest
 
             # The specification refuses the image for Slurm, and the EKS cluster is made here.
             assert self.control_plane is not None
-            RunningJobsManifest(
+            JobFiguresManifest(
                 guard,
                 "RunningJobs",
                 control_plane=self.control_plane,

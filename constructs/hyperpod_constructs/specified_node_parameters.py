@@ -40,7 +40,7 @@ def node_parameters_of(spec: ClusterSpec, *, file_system: LustreFileSystem | Non
         users_file=None if scripts is None else scripts.users_file,
         shared_folder=None if scripts is None else scripts.shared_folder,
         log_files={} if scripts is None else scripts.log_files,
-        running_jobs_group=_controller_group(spec) if counts_jobs_on_controller(spec) else None,
+        job_figures_group=_controller_group(spec) if counts_jobs_on_controller(spec) else None,
         recovery_records=_recovery_records(spec),
         slurm=_classic_slurm(spec),
     )

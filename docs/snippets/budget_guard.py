@@ -3,7 +3,7 @@
 import cdk8s
 from aws_cdk import App, Stack
 
-from hyperpod_charts.running_jobs_check import RunningJobsCheck
+from hyperpod_charts.job_figures_check import JobFiguresCheck
 from hyperpod_constructs.budget_guard import BudgetGuard
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
 
@@ -37,7 +37,7 @@ BudgetGuard(
 app.synth()
 
 manifests = cdk8s.App()
-RunningJobsCheck(
+JobFiguresCheck(
     manifests,
     "RunningJobs",
     cluster_name="llm-train",

@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
-from hyperpod_model.catalog.budgets import (
-    RUNNING_JOBS_DIMENSION,
-    RUNNING_JOBS_METRIC,
-    RUNNING_JOBS_MINUTES,
-)
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 
 PARAMETERS_FILE = "parameters.json"
@@ -73,7 +69,7 @@ class NodeParameters:
             default.
         log_files: Files by name of the log stream, shipped to the cluster's log group. None by default.
         recovery_records: Records of recoveries, shipped to the cluster's log group. None by default.
-        running_jobs_group: Instance group of the controller, which puts the number of running jobs into
+        job_figures_group: Instance group of the controller, which puts the number of running jobs into
             CloudWatch. By default nobody does.
         slurm: Slurm, where the scripts configure it. By default HyperPod does.
     """
@@ -88,7 +84,7 @@ class NodeParameters:
     shared_folder: str | None = None
     log_files: Mapping[str, str] = field(default_factory=dict)
     recovery_records: RecoveryRecordsFolder | None = None
-    running_jobs_group: str | None = None
+    job_figures_group: str | None = None
     slurm: ClassicSlurm | None = None
 
     def render(self) -> str:
@@ -103,7 +99,7 @@ class NodeParameters:
             "users_file": self.users_file,
             "shared_folder": self.shared_folder,
             "log_shipping": self._log_shipping(),
-            "running_jobs": None if self.running_jobs_group is None else self._running_jobs(),
+            "job_figures": None if self.job_figures_group is None else self._job_figures(),
             "slurm": None if self.slurm is None else self.slurm.to_parameters(),
         }
         said = {name: value for name, value in content.items() if value not in (None, {}, [])}
@@ -117,13 +113,13 @@ class NodeParameters:
         }
         return {name: value for name, value in content.items() if value}
 
-    def _running_jobs(self) -> dict[str, Any]:
+    def _job_figures(self) -> dict[str, Any]:
         return {
-            "group": self.running_jobs_group,
-            "minutes": RUNNING_JOBS_MINUTES,
+            "group": self.job_figures_group,
+            "minutes": CHECK_MINUTES,
             "namespace": METRIC_NAMESPACE,
-            "metric": RUNNING_JOBS_METRIC,
-            "dimension": RUNNING_JOBS_DIMENSION,
+            "metric": RUNNING_JOBS.name,
+            "dimension": CLUSTER_DIMENSION,
         }
 
 

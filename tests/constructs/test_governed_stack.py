@@ -104,7 +104,7 @@ def test_a_cron_job_counts_jobs_with_a_role_for_that_alone(template: dict[str, A
     (association,) = (
         one["Properties"]
         for one in resources(template, "AWS::EKS::PodIdentityAssociation").values()
-        if one["Properties"]["ServiceAccount"] == "hyperpod-running-jobs"
+        if one["Properties"]["ServiceAccount"] == "hyperpod-job-figures"
     )
     assert association["Namespace"] == "kube-system"
     role = association["RoleArn"]["Fn::GetAtt"][0]

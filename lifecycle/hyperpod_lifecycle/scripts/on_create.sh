@@ -10,5 +10,5 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 run_steps identify_node mount_file_systems check_file_systems check_efa
 run_steps add_users share_ssh_keys store_containers
 run_steps configure_slurm guard_topology set_up_accounting start_slurm
-run_steps install_job_tools count_jobs ship_logs keep_scripts summarize_health
+run_steps install_job_tools measure_jobs ship_logs keep_scripts summarize_health
 log "done: this node is provisioned"

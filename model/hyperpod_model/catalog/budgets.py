@@ -1,4 +1,4 @@
-"""Budgets of AWS, and the metric by which an idle fleet is told from a busy one."""
+"""Budgets of AWS, and how long a fleet may be idle before an alarm tells of it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,6 @@ DEFAULT_COST_ALLOCATION_TAG: str = _TABLE["default_cost_allocation_tag"]
 
 IDLE_HOURS: tuple[int, int] = tuple(_TABLE["idle_hours"])
 """Least and most hours of one alarm: CloudWatch looks at a period of at most a day."""
-
-RUNNING_JOBS_METRIC: str = _TABLE["running_jobs"]["metric_name"]
-RUNNING_JOBS_DIMENSION: str = _TABLE["running_jobs"]["dimension"]
-RUNNING_JOBS_ACTION: str = _TABLE["running_jobs"]["action"]
-"""What puts the metric."""
-
-RUNNING_JOBS_MINUTES: int = _TABLE["running_jobs"]["minutes"]
-"""Minutes between two checks."""
 
 
 def tag_filter_value(key: str, value: str) -> str:

@@ -12,8 +12,8 @@ from hyperpod_model.catalog.budgets import (
     FORECAST_NEEDS_WEEKS,
     IDLE_HOURS,
     PERCENT,
-    RUNNING_JOBS_MINUTES,
 )
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES
 from hyperpod_model.checks.budget import check_budget
 from hyperpod_model.checks.images import check_image
 from hyperpod_model.cluster_spec.lifecycle_hooks import uploads_own
@@ -93,7 +93,7 @@ class BudgetSpec(SpecModel):
         default=4,
         description=(
             f"Hours without a running job after which an alarm tells of it, {IDLE_HOURS[0]} to "
-            f"{IDLE_HOURS[1]}; null for no alarm. Jobs are counted every {RUNNING_JOBS_MINUTES} minutes: "
+            f"{IDLE_HOURS[1]}; null for no alarm. Jobs are counted every {CHECK_MINUTES} minutes: "
             "with Slurm by the package's own scripts, with EKS see idle_check_image. By default 4."
         ),
         json_schema_extra={"minimum": IDLE_HOURS[0], "maximum": IDLE_HOURS[1]},
@@ -206,7 +206,7 @@ def budget_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
     elif spec.eks.cluster_arn is not None:
         steps.append(
             "budget: the stack applies no manifest to an EKS cluster that exists; the step that is due: "
-            "render RunningJobsCheck (docs/budget-guard.md) and apply it"
+            "render JobFiguresCheck (docs/budget-guard.md) and apply it"
         )
     return tuple(steps)
 

@@ -119,7 +119,7 @@ class TestStepsDue:
             ("llm-train-eks.yaml", {}, "name an image in budget.idle_check_image"),
             ("llm-train-eks.yaml", {"idle_hours": None}, None),
             ("llm-train-eks.yaml", {"idle_check_image": IMAGE}, None),
-            ("llm-train-eks-existing.yaml", {"idle_check_image": IMAGE}, "render RunningJobsCheck"),
+            ("llm-train-eks-existing.yaml", {"idle_check_image": IMAGE}, "render JobFiguresCheck"),
             ("scripted-slurm.yaml", {}, None),
         ],
     )

@@ -93,7 +93,7 @@ MOUNTED_BY_HYPERPOD = {
     "/fsx/hyperpod/users.csv": USERS,
 }
 
-RUNNING_JOBS = {
+JOB_FIGURES = {
     "group": "controller",
     "minutes": 10,
     "namespace": "/aws/sagemaker/Clusters",
@@ -109,7 +109,7 @@ PARAMETERS = {
     "shared_folder": "/fsx/hyperpod",
     "log_shipping": {"files": {"slurmd": "/var/log/slurm/slurmd.log"}},
     "gpus": {"ml.p5.48xlarge": 8},
-    "running_jobs": RUNNING_JOBS,
+    "job_figures": JOB_FIGURES,
 }
 
 AGENT_CONTROL = "/opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts the number of running Slurm jobs into CloudWatch, once. A timer of the controller runs it.
 
-Usage: running_jobs.py PARAMETERS_FILE
+Usage: job_figures.py PARAMETERS_FILE
 
 With the AWS CLI, else with boto3, whichever the node has, and with the role of the node, whose managed
 policy allows this namespace. Where squeue does not answer, nothing is put: no data is not an idle fleet.

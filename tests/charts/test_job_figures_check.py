@@ -16,16 +16,16 @@ from charted import TOKEN
 from kubernetes_schemas import needs_crds, refusals
 
 import hyperpod_charts
-from hyperpod_charts.running_jobs_check import RunningJobsCheck, count_script
+from hyperpod_charts.job_figures_check import JobFiguresCheck, count_script
 from hyperpod_model.faults import InvalidInputError
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/count:1.0.0"
-SCRIPT = Path(hyperpod_charts.__file__).parent / "pod_scripts" / "count_running_jobs.py"
+SCRIPT = Path(hyperpod_charts.__file__).parent / "pod_scripts" / "put_job_figures.py"
 
 
 def made(**changes: Any) -> dict[str, Any]:
     options = {"cluster_name": "llm-train", "region": "us-west-2", "image": IMAGE, **changes}
-    objects = RunningJobsCheck(App(), "Check", **options).to_json()
+    objects = JobFiguresCheck(App(), "Check", **options).to_json()
     return {body["kind"]: body for body in objects}
 
 
@@ -45,7 +45,7 @@ class TestChart:
         account = objects["ServiceAccount"]
         assert account["automountServiceAccountToken"] is True
         assert objects["ClusterRoleBinding"]["subjects"] == [
-            {"kind": "ServiceAccount", "name": "hyperpod-running-jobs", "namespace": "kube-system"}
+            {"kind": "ServiceAccount", "name": "hyperpod-job-figures", "namespace": "kube-system"}
         ]
 
     def test_runs_every_ten_minutes_as_nobody_and_once(self) -> None:

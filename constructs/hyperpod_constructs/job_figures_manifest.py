@@ -8,17 +8,17 @@ from aws_cdk import aws_eks as l1_eks
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from hyperpod_charts.running_jobs_check import (
-    RUNNING_JOBS_NAME,
-    RUNNING_JOBS_NAMESPACE,
-    RunningJobsCheck,
+from hyperpod_charts.job_figures_check import (
+    JOB_FIGURES_NAME,
+    JOB_FIGURES_NAMESPACE,
+    JobFiguresCheck,
 )
 from hyperpod_constructs.eks_cluster import eks_cluster_name
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
-from hyperpod_constructs.running_jobs_role import RunningJobsRole
+from hyperpod_constructs.job_figures_role import JobFiguresRole
 
 
-class RunningJobsManifest(Construct):
+class JobFiguresManifest(Construct):
     """The CronJob that counts running jobs, in the EKS cluster of the stack, and the role of its pods.
 
     The role takes a session of EKS Pod Identity of exactly this cluster, namespace and service account, and
@@ -34,7 +34,7 @@ class RunningJobsManifest(Construct):
         id: Id within the parent.
         control_plane: The EKS cluster, with the function that installed its dependency chart.
         cluster_name: Name of the HyperPod cluster.
-        image: See ``RunningJobsCheck``.
+        image: See ``JobFiguresCheck``.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class RunningJobsManifest(Construct):
         image: str,
     ) -> None:
         super().__init__(scope, id)
-        self.role = RunningJobsRole(
+        self.role = JobFiguresRole(
             self,
             "Role",
             control_plane=control_plane,
-            namespace=RUNNING_JOBS_NAMESPACE,
-            service_account=RUNNING_JOBS_NAME,
+            namespace=JOB_FIGURES_NAMESPACE,
+            service_account=JOB_FIGURES_NAME,
         )
         self.association = l1_eks.CfnPodIdentityAssociation(
             self,
             "Association",
             cluster_name=eks_cluster_name(self, control_plane),
-            namespace=RUNNING_JOBS_NAMESPACE,
-            service_account=RUNNING_JOBS_NAME,
+            namespace=JOB_FIGURES_NAMESPACE,
+            service_account=JOB_FIGURES_NAME,
             role_arn=self.role.role_arn,
         )
-        chart = RunningJobsCheck(
+        chart = JobFiguresCheck(
             cdk8s.App(), id, cluster_name=cluster_name, region=Stack.of(self).region, image=image
         )
         self.manifest = eks.KubernetesManifest(

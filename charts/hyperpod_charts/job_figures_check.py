@@ -12,25 +12,21 @@ from constructs import Construct
 from hyperpod_charts.checked_arguments import check_given, known, refuse_arguments
 from hyperpod_charts.kubernetes_object import KubernetesObject
 from hyperpod_charts.service_account import ServiceAccount
-from hyperpod_model.catalog.budgets import (
-    RUNNING_JOBS_DIMENSION,
-    RUNNING_JOBS_METRIC,
-    RUNNING_JOBS_MINUTES,
-)
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 from hyperpod_model.checks.images import check_image
 
-RUNNING_JOBS_NAMESPACE: Final = "kube-system"
-RUNNING_JOBS_NAME: Final = "hyperpod-running-jobs"
+JOB_FIGURES_NAMESPACE: Final = "kube-system"
+JOB_FIGURES_NAME: Final = "hyperpod-job-figures"
 """Of the service account, whose pods need ``cloudwatch:PutMetricData``, and of all else that is made."""
 
-_SCRIPT: Final = "count_running_jobs.py"
+_SCRIPT: Final = "put_job_figures.py"
 _FOLDER: Final = "/opt/hyperpod"
 _NOBODY: Final = 65534
 _SECONDS: Final = 300
 
 
-class RunningJobsCheck(Chart):
+class JobFiguresCheck(Chart):
     """A CronJob that puts the number of running jobs into CloudWatch, every 10 minutes.
 
     A job is a group of running pods of one owner that ask for GPUs, Neuron devices or EFA. The metric
@@ -40,7 +36,7 @@ class RunningJobsCheck(Chart):
 
     Made are, in ``kube-system``: a service account, a role that lists pods and its binding, a ConfigMap with
     the script, and the CronJob. The pods need a role for ``cloudwatch:PutMetricData``, by EKS Pod Identity or
-    IRSA; ``RunningJobsManifest`` makes one.
+    IRSA; ``JobFiguresManifest`` makes one.
 
     Args:
         scope: Parent: a ``cdk8s.App``, or another chart.
@@ -65,7 +61,7 @@ class RunningJobsCheck(Chart):
         role_arn: str | None = None,
     ) -> None:
         refuse_arguments(
-            f"RunningJobsCheck {cluster_name!r}",
+            f"JobFiguresCheck {cluster_name!r}",
             [
                 *check_given("cluster_name", cluster_name),
                 *check_given("region", region),
@@ -77,8 +73,8 @@ class RunningJobsCheck(Chart):
         account = ServiceAccount(
             self,
             "ServiceAccount",
-            name=RUNNING_JOBS_NAME,
-            namespace=RUNNING_JOBS_NAMESPACE,
+            name=JOB_FIGURES_NAME,
+            namespace=JOB_FIGURES_NAMESPACE,
             role_arn=role_arn,
             automount_service_account_token=True,
         )
@@ -96,13 +92,13 @@ class RunningJobsCheck(Chart):
                 "roleRef": {
                     "apiGroup": "rbac.authorization.k8s.io",
                     "kind": "ClusterRole",
-                    "name": RUNNING_JOBS_NAME,
+                    "name": JOB_FIGURES_NAME,
                 },
                 "subjects": [
                     {
                         "kind": "ServiceAccount",
-                        "name": RUNNING_JOBS_NAME,
-                        "namespace": RUNNING_JOBS_NAMESPACE,
+                        "name": JOB_FIGURES_NAME,
+                        "namespace": JOB_FIGURES_NAMESPACE,
                     }
                 ],
             },
@@ -113,14 +109,14 @@ class RunningJobsCheck(Chart):
             "Script",
             api_version="v1",
             kind="ConfigMap",
-            name=RUNNING_JOBS_NAME,
-            namespace=RUNNING_JOBS_NAMESPACE,
+            name=JOB_FIGURES_NAME,
+            namespace=JOB_FIGURES_NAMESPACE,
             body={"data": {_SCRIPT: script}},
         )
         environment = {
             "NAMESPACE": METRIC_NAMESPACE,
-            "METRIC": RUNNING_JOBS_METRIC,
-            "DIMENSION": RUNNING_JOBS_DIMENSION,
+            "METRIC": RUNNING_JOBS.name,
+            "DIMENSION": CLUSTER_DIMENSION,
             "CLUSTER": cluster_name,
             "AWS_REGION": region,
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -130,11 +126,11 @@ class RunningJobsCheck(Chart):
             "CronJob",
             api_version="batch/v1",
             kind="CronJob",
-            name=RUNNING_JOBS_NAME,
-            namespace=RUNNING_JOBS_NAMESPACE,
+            name=JOB_FIGURES_NAME,
+            namespace=JOB_FIGURES_NAMESPACE,
             body={
                 "spec": {
-                    "schedule": f"*/{RUNNING_JOBS_MINUTES} * * * *",
+                    "schedule": f"*/{CHECK_MINUTES} * * * *",
                     "concurrencyPolicy": "Forbid",
                     "startingDeadlineSeconds": _SECONDS,
                     "successfulJobsHistoryLimit": 1,
@@ -165,7 +161,7 @@ def count_script() -> str:
 
 def _pod(image: str, environment: dict[str, str]) -> dict[str, object]:
     return {
-        "serviceAccountName": RUNNING_JOBS_NAME,
+        "serviceAccountName": JOB_FIGURES_NAME,
         "restartPolicy": "Never",
         "securityContext": {
             "runAsNonRoot": True,
@@ -191,7 +187,7 @@ def _pod(image: str, environment: dict[str, str]) -> dict[str, object]:
                 "volumeMounts": [{"name": "script", "mountPath": _FOLDER, "readOnly": True}],
             }
         ],
-        "volumes": [{"name": "script", "configMap": {"name": RUNNING_JOBS_NAME}}],
+        "volumes": [{"name": "script", "configMap": {"name": JOB_FIGURES_NAME}}],
     }
 
 
@@ -201,7 +197,7 @@ def _cluster_object(scope: Construct, id: str, kind: str, body: dict[str, object
         id,
         api_version="rbac.authorization.k8s.io/v1",
         kind=kind,
-        name=RUNNING_JOBS_NAME,
+        name=JOB_FIGURES_NAME,
         body=body,
     )
 

@@ -18,7 +18,7 @@ from node_scripts.scenarios import SCENARIOS
 from hyperpod_lifecycle.node_parameters import NodeParameters
 from hyperpod_lifecycle.scripts_folder import scripts_folder
 
-SCRIPT = scripts_folder() / "lib" / "running_jobs.py"
+SCRIPT = scripts_folder() / "lib" / "job_figures.py"
 SAID = {
     "cluster": "llm-train",
     "dimension": "ClusterName",
@@ -26,7 +26,7 @@ SAID = {
     "namespace": "/aws/sagemaker/Clusters",
     "region": "us-west-2",
 }
-UNITS = "etc/systemd/system/hyperpod-running-jobs"
+UNITS = "etc/systemd/system/hyperpod-job-figures"
 
 
 def scenario(name: str):
@@ -44,19 +44,19 @@ class TestStep:
 
     def test_the_controller_counts(self, tmp_path: Path) -> None:
         root = self.provisioned(tmp_path, "controller, HyperPod configures Slurm")
-        assert json.loads((root / "opt/hyperpod/running_jobs.json").read_text()) == SAID
-        assert (root / "opt/hyperpod/running_jobs.py").read_bytes() == SCRIPT.read_bytes()
+        assert json.loads((root / "opt/hyperpod/job_figures.json").read_text()) == SAID
+        assert (root / "opt/hyperpod/job_figures.py").read_bytes() == SCRIPT.read_bytes()
         assert "OnCalendar=*:0/10\n" in (root / f"{UNITS}.timer").read_text()
-        command = "/usr/bin/python3 -I /opt/hyperpod/running_jobs.py /opt/hyperpod/running_jobs.json"
+        command = "/usr/bin/python3 -I /opt/hyperpod/job_figures.py /opt/hyperpod/job_figures.json"
         assert f"ExecStart={command}\n" in (root / f"{UNITS}.service").read_text()
         states = {path.name for path in (root / "var/lib/stand-ins/systemd").iterdir()}
-        assert {"hyperpod-running-jobs.timer.enabled", "hyperpod-running-jobs.timer.running"} <= states
+        assert {"hyperpod-job-figures.timer.enabled", "hyperpod-job-figures.timer.running"} <= states
 
     @pytest.mark.parametrize("name", ["worker, HyperPod configures Slurm", "EKS worker", "nothing rendered"])
     def test_other_nodes_do_not(self, tmp_path: Path, name: str) -> None:
         root = self.provisioned(tmp_path, name)
         assert not (root / f"{UNITS}.timer").exists()
-        assert not (root / "opt/hyperpod/running_jobs.json").exists()
+        assert not (root / "opt/hyperpod/job_figures.json").exists()
 
 
 class Machine:
@@ -155,12 +155,12 @@ class TestScript:
 
 
 def test_the_parameters_that_nodes_get() -> None:
-    made = json.loads(NodeParameters(orchestrator="slurm", running_jobs_group="head").render())
-    assert made["running_jobs"] == {
+    made = json.loads(NodeParameters(orchestrator="slurm", job_figures_group="head").render())
+    assert made["job_figures"] == {
         "group": "head",
         "minutes": 10,
         "namespace": "/aws/sagemaker/Clusters",
         "metric": "RunningJobs",
         "dimension": "ClusterName",
     }
-    assert "running_jobs" not in json.loads(NodeParameters(orchestrator="slurm").render())
+    assert "job_figures" not in json.loads(NodeParameters(orchestrator="slurm").render())

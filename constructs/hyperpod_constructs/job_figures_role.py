@@ -7,11 +7,11 @@ from constructs import Construct
 from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
 from hyperpod_constructs.eks_cluster import EksCluster
 from hyperpod_constructs.training_pod_role import pod_identity_principal
-from hyperpod_model.catalog.budgets import RUNNING_JOBS_ACTION
+from hyperpod_model.catalog.job_figures import PUT_ACTION
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 
 
-class RunningJobsRole(RoleWithAttachedPermissions):
+class JobFiguresRole(RoleWithAttachedPermissions):
     """Puts metrics into ``/aws/sagemaker/Clusters``, and does nothing else.
 
     It takes a session of EKS Pod Identity of exactly one cluster, namespace and service account.
@@ -42,8 +42,8 @@ class RunningJobsRole(RoleWithAttachedPermissions):
             description="Pods that count running jobs",
         )
         self._allow(
-            "PublishRunningJobs",
-            [RUNNING_JOBS_ACTION],
+            "PublishJobFigures",
+            [PUT_ACTION],
             ["*"],
             {"StringEquals": {"cloudwatch:namespace": METRIC_NAMESPACE}},
         )

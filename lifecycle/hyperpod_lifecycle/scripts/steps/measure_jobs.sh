@@ -7,25 +7,25 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/common.sh
 . "$here/lib/common.sh"
 
-UNIT=hyperpod-running-jobs
+UNIT=hyperpod-job-figures
 UNITS=$ROOT/etc/systemd/system
-COUNTER=$STATE_FOLDER/running_jobs.py
+COUNTER=$STATE_FOLDER/job_figures.py
 
-group=$(parameter running_jobs group)
+group=$(parameter job_figures group)
 if [[ -z $group ]]; then
-  skip "no running_jobs: nobody is told of an idle fleet"
+  skip "no job_figures: nobody is told of an idle fleet"
 fi
 if [[ $(node_fact instance_group) != "$group" ]]; then
   skip "the controller counts running jobs, and this node is in another group"
 fi
 
-minutes=$(required_parameter running_jobs minutes)
-ensure_copy "$LIBRARY/running_jobs.py" "$COUNTER" 0755
-if ! wanted=$(python3 -I "$LIBRARY/running_jobs_parameters.py" "$NODE_FILE" "$PARAMETERS_FILE" 2>&1); then
+minutes=$(required_parameter job_figures minutes)
+ensure_copy "$LIBRARY/job_figures.py" "$COUNTER" 0755
+if ! wanted=$(python3 -I "$LIBRARY/job_figures_parameters.py" "$NODE_FILE" "$PARAMETERS_FILE" 2>&1); then
   fail "cannot tell where to put the number of running jobs: ${wanted##*$'\n'}" \
     "render the parameters from the cluster's specification and upload them again"
 fi
-ensure_file "$STATE_FOLDER/running_jobs.json" <<<"$wanted"
+ensure_file "$STATE_FOLDER/job_figures.json" <<<"$wanted"
 ensure_directory "$UNITS"
 ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.service" <<'END'
 [Unit]
@@ -33,7 +33,7 @@ Description=Put the number of running Slurm jobs into CloudWatch
 
 [Service]
 Type=oneshot
-ExecStart=/usr/bin/python3 -I /opt/hyperpod/running_jobs.py /opt/hyperpod/running_jobs.json
+ExecStart=/usr/bin/python3 -I /opt/hyperpod/job_figures.py /opt/hyperpod/job_figures.json
 TimeoutStartSec=300
 END
 ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.timer" <<END

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints what running_jobs.py needs, from this node's facts and the cluster's parameters.
+"""Prints what job_figures.py needs, from this node's facts and the cluster's parameters.
 
-Usage: running_jobs_parameters.py NODE_FILE PARAMETERS_FILE
+Usage: job_figures_parameters.py NODE_FILE PARAMETERS_FILE
 
 Needs nothing but the standard library of the node's own Python.
 """
@@ -15,7 +15,7 @@ def main(node_file: str, parameters_file: str) -> int:
     with open(node_file, encoding="utf-8") as file:
         node = json.load(file)
     with open(parameters_file, encoding="utf-8") as file:
-        said = json.load(file)["running_jobs"]
+        said = json.load(file)["job_figures"]
     wanted = {
         "cluster": node["cluster_name"],
         "dimension": said["dimension"],
