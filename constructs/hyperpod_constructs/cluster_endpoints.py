@@ -49,6 +49,7 @@ class ClusterEndpoints(Construct):
       a node reaches another account's bucket, with whosever credentials.
     - ECR: callers of this account, who pull images from anywhere, since those of EKS and HyperPod stand in
       accounts of AWS, and push them to this account's repositories only. Lambda: functions of this account.
+      Prometheus: workspaces of this account.
     - The other services: callers of this account only, whatever they ask for.
     - STS as well. On EKS it also takes the unsigned call with which IRSA begins, for roles of this account.
     - Services that are not known to take a policy (ssmmessages, ec2messages, eks-auth) have none.
@@ -256,7 +257,7 @@ class ClusterEndpoints(Construct):
     @staticmethod
     def _own_resources(found: Endpoint) -> str | None:
         """What a policy names in place of everything, for services that carry data to other accounts."""
-        kinds = {"registry": "ecr", "functions": "lambda"}
+        kinds = {"registry": "ecr", "functions": "lambda", "workspaces": "aps"}
         service = kinds.get(found.policy)
         return None if service is None else f"arn:{Aws.PARTITION}:{service}:*:{Aws.ACCOUNT_ID}:*"
 

@@ -188,8 +188,9 @@ class HyperPodStack(Stack):
         return () if self._on_slurm or zones is None else zones
 
     def _optional_endpoints(self) -> list[str]:
-        file_system = self.spec.file_system
+        file_system, metrics = self.spec.file_system, self.spec.metrics
         wanted = {
+            "aps-workspaces": metrics is not None and metrics.prometheus,
             # The set-up of EFA for Lustre asks FSx for the file system, as the CSI driver does for claims.
             "fsx": file_system is not None and (file_system.efa_enabled or not self._on_slurm),
             "secretsmanager": self.spec.slurm.accounting_database is not None,

@@ -15,6 +15,7 @@ from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.managed_prometheus import ManagedPrometheus
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
 from hyperpod_model.catalog.metrics import GRAFANA_SERVICE
 from hyperpod_model.checks.metrics import check_grafana_authentication
 from hyperpod_model.faults import Fault
@@ -32,6 +33,8 @@ class ManagedGrafana(Construct):
     Who may sign in is said in Grafana, not here: with ``AWS_SSO`` in IAM Identity Center, which the account
     must have, with ``SAML`` by the provider's metadata. The data source is added there too, by ``endpoint``
     of the workspace of Prometheus: the role may not list workspaces, which would show those of others.
+
+    Not every region has Grafana: see the warning ``hyperpod:unlistedResourceType.AWS-Grafana-Workspace``.
 
     Args:
         scope: Parent of the construct.
@@ -74,6 +77,7 @@ class ManagedGrafana(Construct):
         if not isinstance(prometheus, ManagedPrometheus):
             faults.append(Fault(("prometheus",), f"must be a ManagedPrometheus(...), got {prometheus!r}"))
         refuse_arguments(f"workspace of Grafana '{self.node.path}'", faults)
+        warn_of_unlisted_type(self, grafana.CfnWorkspace.CFN_RESOURCE_TYPE_NAME)
         self.role = GrafanaRole(
             self,
             "Role",

@@ -153,6 +153,21 @@ def test_functions_of_other_accounts_are_not_invoked(
     assert _verdict(_endpoints(templates["eks"])["lambda"], request) == verdict
 
 
+@pytest.mark.parametrize("action", ["aps:RemoteWrite", "aps:QueryMetrics"])
+@pytest.mark.parametrize(
+    ("caller", "owner", "verdict"),
+    [(ACCOUNT, ACCOUNT, "allow"), (ACCOUNT, FOREIGN, "silent"), (FOREIGN, ACCOUNT, "silent")],
+)
+def test_figures_go_to_workspaces_of_this_account_only(
+    action: str, caller: str, owner: str, verdict: str
+) -> None:
+    stack = Stack(App(), "Stack")
+    _network(stack, orchestrator="eks", optional_endpoints=["aps-workspaces"])
+    resource = f"arn:aws:aps:{REGION}:{owner}:workspace/ws-1"
+    request = Request(action, resource, {"aws:PrincipalAccount": caller})
+    assert _verdict(_endpoints(_json(stack))["aps-workspaces"], request) == verdict
+
+
 @pytest.mark.parametrize("action", ["s3:GetObject", "s3:PutObject", "s3:ListBucket"])
 @pytest.mark.parametrize("account", [ACCOUNT, FOREIGN])
 def test_no_other_bucket_is_reached_whoever_asks(

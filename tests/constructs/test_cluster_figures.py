@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aws_cdk import App, CfnParameter, Stack, assertions
+from aws_cdk import App, CfnParameter, Environment, Stack, assertions
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -417,6 +417,23 @@ class TestGrafana:
         )
         _, workspace = only(rendered(where), GRAFANA)
         assert workspace["Properties"]["AuthenticationProviders"] == [{"Ref": "Provider"}]
+
+    @pytest.mark.parametrize(
+        ("region", "warned"), [("eu-north-1", True), ("us-west-1", True), ("us-west-2", False), (None, False)]
+    )
+    def test_regions_without_grafana(self, region: str | None, warned: bool) -> None:
+        where = Stack(App(), "Elsewhere", env=Environment(region=region))
+        made = cluster(where)
+        ManagedGrafana(
+            where,
+            "Grafana",
+            cluster=made,
+            prometheus=ManagedPrometheus(where, "Prometheus", cluster=made, governance_rules=False),
+        )
+        found = messages(where, "/Elsewhere/Grafana", "warning")
+        words = f"{region} may not have the resource type AWS::Grafana::Workspace"
+        assert [words in message for message in found] == [True] * warned
+        assert not any("AWS::APS" in one for one in messages(where, "/Elsewhere/Prometheus", "warning"))
 
 
 class TestRecoveryFigures:

@@ -58,6 +58,14 @@ def test_alerts_go_to_the_topic_of_observability(eks: dict[str, Any]) -> None:
     assert only(eks, "AWS::Grafana::Workspace")
 
 
+@pytest.mark.parametrize(("isolated", "prometheus"), [(True, True), (True, False), (False, True)])
+def test_an_isolated_network_has_a_way_to_prometheus(isolated: bool, prometheus: bool) -> None:
+    network = {"availability_zone_id": "usw2-az1", "isolated": isolated}
+    said = specified("clusters/llm-train-eks.yaml", network=network, metrics={"prometheus": prometheus})
+    endpoints = json.dumps(resources(rendered(said), "AWS::EC2::VPCEndpoint"))
+    assert (".aps-workspaces" in endpoints) is (isolated and prometheus)
+
+
 def test_nodes_may_hand_out_roles_for_the_add_ons() -> None:
     without = specified("clusters/llm-train-eks-existing.yaml", training_pods=None, budget=None)
     measured = without.model_copy(

@@ -21,8 +21,8 @@ class Endpoint(NamedTuple):
         required_by: Orchestrators that do not work without it; empty where it is for some set-ups only.
         policy: What its policy can say: ``buckets`` pins buckets, ``account`` pins the caller's account,
             ``registry`` also the repositories that are written, ``functions`` the functions,
-            ``token_service`` is ``account`` with room for web identities, ``none`` where no policy is known
-            to be taken.
+            ``workspaces`` the workspaces of Prometheus, ``token_service`` is ``account`` with room for web
+            identities, ``none`` where no policy is known to be taken.
         purpose: What it is for.
         action_prefix: Service prefix of its IAM actions, such as ``ecr``.
     """
@@ -30,7 +30,7 @@ class Endpoint(NamedTuple):
     service: str
     kind: Literal["Gateway", "Interface"]
     required_by: tuple[str, ...]
-    policy: Literal["buckets", "account", "registry", "functions", "token_service", "none"]
+    policy: Literal["buckets", "account", "registry", "functions", "workspaces", "token_service", "none"]
     purpose: str
     action_prefix: str
 

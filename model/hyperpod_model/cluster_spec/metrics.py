@@ -1,4 +1,4 @@
-"""Figures of the cluster beyond its logs: Prometheus, Grafana, Container Insights, recoveries."""
+"""Figures of the cluster beyond its logs: jobs, Prometheus, Grafana, Container Insights, recoveries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES
 from hyperpod_model.catalog.metrics import (
     GRAFANA_AUTHENTICATION,
     SLURM_EXTENSION,
@@ -27,8 +28,23 @@ _AT_LEAST_ONE: dict[str, Any] = {"minimum": 1}
 
 
 class MetricsSpec(SpecModel):
-    """Figures of nodes, queues, containers and recoveries. Each costs by what is measured."""
+    """Figures of jobs, nodes, queues, containers and recoveries. Each costs by what is measured."""
 
+    job_figures: bool = Field(
+        default=True,
+        description=(
+            f"Whether jobs are counted every {CHECK_MINUTES} minutes: running, pending and preempted ones, "
+            "the longest wait and the longest run, for the dashboard and for alarms, that on an idle fleet too. "
+            "With Slurm the package's own scripts count, with EKS see job_figures_image. By default true."
+        ),
+    )
+    job_figures_image: str | None = Field(
+        default=None,
+        description=(
+            "With EKS: container image with python3, and boto3 or the AWS CLI, that counts jobs. By default "
+            "nobody counts them, and there is no alarm on an idle fleet."
+        ),
+    )
     prometheus: bool = Field(
         default=False,
         description=(
@@ -36,18 +52,22 @@ class MetricsSpec(SpecModel):
             "running, pending and preempted jobs and their wait. EKS only. By default false."
         ),
     )
-    wait_alert_minutes: int = Field(
+    wait_alert_minutes: int | None = Field(
         default=60,
         description=(
-            "Wait of one job in ten that is told if it is growing, and how long a queue may have pending "
-            "jobs and admit none. By default 60."
+            "Minutes of waiting that are too long; null for no alert. An alarm tells of a job that waits "
+            "longer; without task_governance, as with Slurm, only where this field is given. Prometheus "
+            "tells of the wait of one job in ten if it is growing, and of a queue that has pending jobs and "
+            "admits none for so long. By default 60."
         ),
         json_schema_extra=_AT_LEAST_ONE,
     )
-    preemption_alert_count: int = Field(
+    preemption_alert_count: int | None = Field(
         default=10,
         description=(
-            "Preempted jobs of an hour that are told if they are three times the usual. By default 10."
+            "Preempted jobs of an hour that are many; null for no alert. An alarm tells of more on the whole "
+            "cluster; without task_governance, as with Slurm, only where this field is given. Prometheus "
+            "tells of more in one queue if they are three times the usual. By default 10."
         ),
         json_schema_extra=_AT_LEAST_ONE,
     )
@@ -94,12 +114,6 @@ def check_metrics_of(spec: ClusterSpec) -> Iterator[Fault]:
         yield Fault(("metrics", "grafana_authentication"), message)
     if spec.orchestrator == "slurm":
         yield from _check_nothing_for_eks(said)
-    if said.prometheus is True and known(spec.network) and spec.network.isolated is True:
-        message = (
-            "sends figures to aps-workspaces, for which an isolated network has no endpoint; add the VPC "
-            "endpoint, or no figure arrives"
-        )
-        yield Fault(("metrics", "prometheus"), message, severity="warning")
     yield from _check_records_folder(spec, said.recovery_records_folder)
 
 

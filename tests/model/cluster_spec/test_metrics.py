@@ -98,15 +98,10 @@ def test_accepts(cluster: dict[str, Any], said: dict[str, Any]) -> None:
     assert not [fault for fault in found if fault.path[0] == "metrics"]
 
 
-@pytest.mark.parametrize("isolated", [True, False])
-def test_warns_of_a_network_without_a_way_to_prometheus(isolated: bool) -> None:
-    network = EKS["network"] | {"isolated": isolated}
+def test_accepts_an_isolated_network_which_gets_an_endpoint() -> None:
+    network = EKS["network"] | {"isolated": True}
     found = faults_of(ClusterSpec.model_validate(EKS | {"network": network, "metrics": {"prometheus": True}}))
-    warnings = [fault for fault in found if fault.path == ("metrics", "prometheus")]
-    assert [fault.severity for fault in warnings] == ["warning"] * isolated
-    assert all(
-        "aps-workspaces, for which an isolated network has no endpoint" in one.message for one in warnings
-    )
+    assert not [fault for fault in found if fault.path[0] == "metrics"]
 
 
 def test_is_off_by_default() -> None:
