@@ -29,7 +29,7 @@ from hyperpod_model.catalog.task_governance import (
 from hyperpod_model.checks.reading import below
 from hyperpod_model.checks.task_governance import check_priority_classes, check_team_quotas
 from hyperpod_model.faults import UNKNOWN, Fault, Unknown
-from hyperpod_model.sharing_plan import TeamShare, plan_table
+from hyperpod_model.sharing_plan import plan_table, shares_of
 
 PLAN_NOTE = "hyperpod:TaskGovernance.plan"
 GOVERNANCE_WARNING = "hyperpod:TaskGovernance.quota"
@@ -267,19 +267,7 @@ def _plan(
 ) -> str | None:
     if isinstance(capacity, Unknown) or any(isinstance(number, Unknown) for number in capacity.values()):
         return None
-    shares = [
-        TeamShare(
-            team=quota.team,
-            instance_type=name,
-            promised=number,
-            fair_share_weight=_or_default(quota.fair_share_weight, DEFAULT_WEIGHT),
-            strategy=_or_default(quota.strategy, DEFAULT_STRATEGY),
-            borrow_limit_percent=_or_default(quota.borrow_limit_percent, DEFAULT_BORROW_LIMIT_PERCENT),
-            preempt_own_tasks=_or_default(quota.preempt_own_tasks, DEFAULT_PREEMPT_OWN_TASKS),
-        )
-        for quota in teams
-        for name, number in quota.instances.items()
-    ]
+    shares = shares_of(teams)
     values = [value for share in shares for value in vars(share).values()]
     if any(Token.is_unresolved(value) for value in (*values, idle_resource_sharing, fair_share)):
         return None

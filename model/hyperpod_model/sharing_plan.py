@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from hyperpod_model.catalog.task_governance import (
     BORROW_LIMIT_IS_OF_OWN_QUOTA,
@@ -18,6 +19,8 @@ from hyperpod_model.catalog.task_governance import (
 _LIMIT_IS_OF_OWN_QUOTA = BORROW_LIMIT_IS_OF_OWN_QUOTA.assuming(
     because="the plan says so beside its numbers, and nothing is made of them"
 )
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,34 @@ class TeamShare:
         return self.strategy == "LendAndBorrow"
 
 
+class TeamQuotaLike(Protocol):
+    """What a quota says, in a specification or in Python; None for AWS's default."""
+
+    @property
+    def team(self) -> str:
+        """Name of the team."""
+
+    @property
+    def instances(self) -> Mapping[str, int]:
+        """Instances by type."""
+
+    @property
+    def fair_share_weight(self) -> int | None:
+        """Weight."""
+
+    @property
+    def strategy(self) -> SharingStrategy | None:
+        """Whether it lends and borrows."""
+
+    @property
+    def borrow_limit_percent(self) -> int | None:
+        """How much it may borrow."""
+
+    @property
+    def preempt_own_tasks(self) -> PreemptOwnTasks | None:
+        """Whether its own tasks give way to others of its own."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlannedShare:
     """A team's share, and what it means beside the others'.
@@ -70,6 +101,27 @@ class PlannedShare:
     lenders: tuple[str, ...]
     from_unallocated: bool
     borrowers: tuple[str, ...]
+
+
+def shares_of(teams: Iterable[TeamQuotaLike]) -> list[TeamShare]:
+    """Return each team's share of each of its instance types, with the defaults applied.
+
+    Args:
+        teams: The quotas.
+    """
+    return [
+        TeamShare(
+            team=quota.team,
+            instance_type=name,
+            promised=number,
+            fair_share_weight=_or_default(quota.fair_share_weight, DEFAULT_WEIGHT),
+            strategy=_or_default(quota.strategy, DEFAULT_STRATEGY),
+            borrow_limit_percent=_or_default(quota.borrow_limit_percent, DEFAULT_BORROW_LIMIT_PERCENT),
+            preempt_own_tasks=_or_default(quota.preempt_own_tasks, DEFAULT_PREEMPT_OWN_TASKS),
+        )
+        for quota in teams
+        for name, number in quota.instances.items()
+    ]
 
 
 def sharing_plan(
@@ -154,3 +206,7 @@ def _row(planned: PlannedShare) -> tuple[str, ...]:
         ", ".join(planned.lenders) if borrows and planned.lenders else "-",
         "gives way" if share.preempt_own_tasks == "LowerPriority" else "waits",
     )
+
+
+def _or_default(value: _Value | None, default: _Value) -> _Value:
+    return default if value is None else value

@@ -21,7 +21,7 @@ from hyperpod_model.catalog.task_governance import (
 from hyperpod_model.checks.reading import below
 from hyperpod_model.checks.task_governance import check_priority_classes, check_team_quotas
 from hyperpod_model.faults import UNKNOWN, Fault, Unknown
-from hyperpod_model.sharing_plan import PlannedShare, TeamShare, plan_table, sharing_plan
+from hyperpod_model.sharing_plan import PlannedShare, plan_table, shares_of, sharing_plan
 from hyperpod_model.spec_files.known import known
 from hyperpod_model.spec_files.spec_model import Items, SpecModel
 
@@ -170,7 +170,7 @@ def sharing_table(spec: ClusterSpec) -> str:
     assert said is not None
     capacity = capacity_of(spec)
     return plan_table(
-        [share for team in said.teams for share in shares_of(team)],
+        shares_of(said.teams),
         capacity={} if isinstance(capacity, Unknown) else capacity,
         idle_resource_sharing=said.idle_resource_sharing,
         fair_share=said.fair_share,
@@ -187,29 +187,7 @@ def sharing_plan_of(spec: ClusterSpec) -> tuple[PlannedShare, ...]:
     assert said is not None
     capacity = capacity_of(spec)
     return sharing_plan(
-        [share for team in said.teams for share in shares_of(team)],
+        shares_of(said.teams),
         capacity={} if isinstance(capacity, Unknown) else capacity,
         idle_resource_sharing=said.idle_resource_sharing,
     )
-
-
-def shares_of(team: TeamQuotaSpec) -> Iterator[TeamShare]:
-    """Yield a team's share of each of its instance types, with the defaults applied.
-
-    Args:
-        team: The team.
-    """
-    for name, number in team.instances.items():
-        yield TeamShare(
-            team=team.team,
-            instance_type=name,
-            promised=number,
-            fair_share_weight=_or_default(team.fair_share_weight, DEFAULT_WEIGHT),
-            strategy=_or_default(team.strategy, DEFAULT_STRATEGY),
-            borrow_limit_percent=_or_default(team.borrow_limit_percent, DEFAULT_BORROW_LIMIT_PERCENT),
-            preempt_own_tasks=_or_default(team.preempt_own_tasks, DEFAULT_PREEMPT_OWN_TASKS),
-        )
-
-
-def _or_default(value: Any, default: Any) -> Any:
-    return default if value is None else value
