@@ -89,6 +89,9 @@ CLUSTER_QUOTAS = [
     quota("Maximum number instances allowed per SageMaker HyperPod cluster", 20, "L-ONE"),
     quota("Total number of instances allowed across SageMaker HyperPod clusters", 30, "L-ALL"),
     quota("Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance", 1000, "L-EBS"),
+    quota("ml.p5.48xlarge for cluster spot instance usage", 8, "L-SPOT"),
+    quota("ml.m5.2xlarge for cluster spot instance usage", 8, "L-SPOTM5"),
+    quota("Total number of Spot instances allowed across SageMaker HyperPod clusters", 9, "L-SPOTS"),
 ]
 INTERFACE_QUOTA = quota("Network interfaces per Region", 5000, "L-DF5E4CA3")
 

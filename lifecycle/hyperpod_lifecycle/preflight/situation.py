@@ -22,6 +22,7 @@ class NodesThere:
         instance_type: Their type; ``UNKNOWN_TYPE`` of nodes to come in a group that names none.
         count: How many the group has, or is to have.
         is_reserved: Whether they are of a training plan or spare capacity.
+        is_spot: Whether they are spare capacity.
         plan_arn: The training plan.
     """
 
@@ -29,6 +30,7 @@ class NodesThere:
     instance_type: str
     count: int
     is_reserved: bool
+    is_spot: bool
     plan_arn: str | None
 
 
@@ -156,11 +158,13 @@ def _nodes(row: Mapping[str, Any]) -> Iterator[NodesThere]:
             best = types[0] if types else UNKNOWN_TYPE
             by_type[best] = by_type.get(best, 0) + missing
     plan = row.get("TrainingPlanArn") or None
+    is_spot = "Spot" in row.get("CapacityRequirements", {})
     for instance_type, number in by_type.items():
         yield NodesThere(
             group=row["InstanceGroupName"],
             instance_type=instance_type,
             count=number,
-            is_reserved=plan is not None or "Spot" in row.get("CapacityRequirements", {}),
+            is_reserved=plan is not None or is_spot,
+            is_spot=is_spot,
             plan_arn=plan,
         )

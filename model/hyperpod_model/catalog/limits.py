@@ -67,6 +67,7 @@ MAX_MANAGED_POLICIES_OF_A_ROLE: int = _LIMITS["managed_policies_of_a_role"]
 INSTANCES_OF_A_CLUSTER_QUOTA_NAME: str = _TABLE["quotas"]["instances_of_a_cluster"]
 INSTANCES_OF_AN_ACCOUNT_QUOTA_NAME: str = _TABLE["quotas"]["instances_of_an_account"]
 EBS_VOLUME_GB_QUOTA_NAME: str = _TABLE["quotas"]["ebs_volume_gb"]
+SPOT_INSTANCES_QUOTA_NAME: str = _TABLE["quotas"]["spot_instances_of_an_account"]["value"]
 NETWORK_INTERFACES_QUOTA_CODE: str = _TABLE["quotas"]["network_interfaces_code"]
 
 
@@ -77,4 +78,14 @@ def instance_type_quota_name(instance_type: str) -> str:
         instance_type: Such as ``ml.p5.48xlarge``.
     """
     template: str = _TABLE["quotas"]["instance_type"]
+    return template.format(instance_type=instance_type)
+
+
+def spot_instance_type_quota_name(instance_type: str) -> str:
+    """Name of the service quota for spare instances of one type in clusters.
+
+    Args:
+        instance_type: Such as ``ml.p5.48xlarge``.
+    """
+    template: str = _TABLE["quotas"]["spot_instance_type"]["value"]
     return template.format(instance_type=instance_type)

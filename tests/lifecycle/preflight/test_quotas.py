@@ -130,15 +130,118 @@ def test_a_quota_that_nobody_lists():
     )
 
 
-@pytest.mark.parametrize("change", [{"training_plan_arn": PLAN}, {"capacity_type": "spot"}])
-def test_reserved_and_spare_capacity_may_not_count(change):
-    spec = with_groups(MADE, **change)
+def test_reserved_capacity_may_not_count():
+    spec = with_groups(MADE, training_plan_arn=PLAN)
     only(
         asked(NAME, spec, quotas(P5=3)),
         "cannot tell",
         "4 needed, 4 of them reserved or spare: no source says",
     )
     all_ok(asked(NAME, spec))
+
+
+SPARE = with_groups(MADE, capacity_type="spot")
+SPOT_ROW = group("a", "ml.p5.48xlarge", 5, CapacityRequirements={"Spot": {}})
+
+
+class TestSpareCapacity:
+    def test_it_has_quotas_of_its_own(self):
+        found = asked(NAME, SPARE, quotas(P5=0))
+        all_ok(
+            found,
+            "^ml.p5.48xlarge for cluster spot instance usage: it is 8, 4 needed$",
+            "^Total number of Spot instances .*: it is 9, 4 needed$",
+        )
+        assert P5 not in [each.subject for each in found]
+
+    @pytest.mark.parametrize(
+        ("code", "subject"),
+        [("SPOT", "ml.p5.48xlarge for cluster spot instance usage"), ("SPOTS", "Total number of Spot inst")],
+    )
+    def test_too_small(self, code, subject):
+        found = only(asked(NAME, SPARE, quotas(**{code: 3})), "problem", "it is 3, 4 needed; ask for 4: aws")
+        assert found.subject.startswith(subject)
+
+    def test_spare_instances_of_others_count_for_it_alone(self):
+        found = [
+            each for each in asked(NAME, SPARE, clusters(another=[SPOT_ROW])) if each.verdict == "problem"
+        ]
+        assert [each.message for each in found] == ["it is 8, 4 needed and 5 used by other clusters"]
+        all_ok(asked(NAME, MADE, clusters(another=[SPOT_ROW])), f"{P5}: it is 8, 4 needed$")
+
+    def test_other_instances_of_others_do_not_count(self):
+        there = clusters(another=[group("a", "ml.p5.48xlarge", 8)])
+        all_ok(asked(NAME, SPARE, there), "spot instance usage: it is 8, 4 needed$")
+
+    def test_whether_it_counts_among_all_is_unknown(self):
+        only(asked(NAME, SPARE, quotas(ONE=3)), "cannot tell", "5 needed, 4 of them reserved or spare")
+
+    def test_a_quota_that_nobody_lists(self):
+        said = (
+            "ml.p5.48xlarge for cluster spot .* lists none of this name in us-west-2: perhaps HyperPod lacks"
+        )
+        only(asked(NAME, SPARE, quotas(SPOT=None)), "cannot tell", said)
+        said = "Total number of Spot instances .* lists none of this name in us-west-2$"
+        only(asked(NAME, SPARE, quotas(SPOTS=None)), "cannot tell", said)
+
+
+def flexible(count, **more):
+    (controller, workers) = MADE["instance_groups"]
+    workers = {
+        name: value for name, value in workers.items() if name not in ("instance_type", "instance_count")
+    }
+    return {
+        **MADE,
+        "node_provisioning_mode": "Continuous",
+        "instance_groups": [
+            {**controller, "instance_type": "ml.m5.large"},
+            {
+                **workers,
+                "instance_types": ["ml.p5.48xlarge", "ml.m5.2xlarge"],
+                "instance_count": count,
+                **more,
+            },
+        ],
+    }
+
+
+LARGE = quota("ml.m5.large for cluster usage", 5, "L-LARGE")
+
+
+class TestFlexibleGroups:
+    def asked(self, count, *, more=None, **values):
+        rows = quotas(**values)[APPLIED]["Quotas"]
+        return asked(NAME, flexible(count), {APPLIED: {"Quotas": [*rows, LARGE]}, **(more or {})})
+
+    def test_each_type_has_room(self):
+        all_ok(
+            self.asked(2), f"{P5}: it is 8, 2 needed$", "ml.m5.2xlarge for cluster usage: it is 2, 2 needed$"
+        )
+
+    @pytest.mark.parametrize("count", [4, 10])
+    def test_one_type_has_no_room_for_all(self, count):
+        found = [each for each in self.asked(count) if each.verdict != "ok"]
+        assert {each.verdict for each in found} == {"cannot tell"}
+        assert f"{count} needed, {count} of them perhaps of other types of their group" in found[-1].message
+
+    def test_no_type_has_room(self):
+        found = [each for each in self.asked(12, ONE=50, ALL=50) if each.verdict == "problem"]
+        assert [each.subject for each in found] == ["ml.p5.48xlarge or ml.m5.2xlarge for workers"]
+        assert found[0].message == "the quotas of its types leave room for 10, 12 needed"
+        assert "--quota-code L-P5 --desired-value 10 " in found[0].remedy
+
+    def test_what_others_use_leaves_no_room(self):
+        there = clusters(another=[group("a", "ml.p5.48xlarge", 8), group("b", "ml.m5.2xlarge", 2)])
+        found = [each for each in self.asked(1, more=there) if each.verdict == "problem"]
+        assert [each.message for each in found] == ["the quotas of its types leave room for 0, 1 needed"]
+
+    def test_a_quota_that_nobody_lists(self):
+        found = [each for each in self.asked(12, ONE=50, ALL=50, M5=None) if each.verdict != "ok"]
+        assert {each.verdict for each in found} == {"cannot tell"}
+
+    def test_what_others_use_is_unknown(self):
+        refused = {("sagemaker", "ListClusters"): denied("sagemaker:ListClusters")}
+        assert "problem" not in {each.verdict for each in self.asked(10, more=refused)}
 
 
 def test_reserved_capacity_of_others_may_not_count():
