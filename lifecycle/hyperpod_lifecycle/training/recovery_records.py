@@ -10,7 +10,8 @@ belongs to), and by kind:
 ``recovery``
     ``complete``: false when the first step is done, true when all lost steps are computed again; the last
     line of a file counts. ``seconds``: an object with the six stages of
-    :data:`~hyperpod_model.catalog.recovery.RECOVERY_STAGES`, null what is not over yet. ``failed_at``: last
+    :data:`~hyperpod_model.catalog.recovery.RECOVERY_STAGES`, null what is not over yet; to 0.1 milliseconds,
+    since metric filters read no exponents. In pods, the complete one is also printed. ``failed_at``: last
     sign of life before, seconds since 1970. ``last_step``: last step known to be done before, null if none.
     ``resumed_step``: step that this start begins with. ``steps_lost``: how many steps are computed again.
     ``tier``: which of :data:`~hyperpod_model.catalog.recovery.RECOVERY_TIERS` answered.
@@ -44,6 +45,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from hyperpod_lifecycle.training.container_output import print_line, prints_recoveries
 from hyperpod_lifecycle.training.documents import Documents, documents
 from hyperpod_lifecycle.training.manifest import check_step
 from hyperpod_model.catalog.recovery import RECOVERY_STAGES, RecoveryStageName, TierName
@@ -67,6 +69,12 @@ class RunRecords:
         location: Folder or URI that begins with ``s3://``; by custom ``recovery`` beside the checkpoints.
         job: Name of the job. Default ``TRAINING_JOB_NAME``, else ``training``.
         clock: Seconds since 1970. Default :func:`time.time`.
+        print_recoveries: Whether the record of each complete recovery is also printed, once, as a line of its
+            own on standard output, from where Container Insights ships it. Default what
+            ``TRAINING_PRINT_RECOVERIES`` says, 0 or 1; without it, only in pods.
+
+    Raises:
+        ValueError: If ``TRAINING_PRINT_RECOVERIES`` is neither.
     """
 
     def __init__(
@@ -75,10 +83,12 @@ class RunRecords:
         *,
         job: str | None = None,
         clock: Callable[[], float] = time.time,
+        print_recoveries: bool | None = None,
     ) -> None:
         self.documents = documents(location) if isinstance(location, str | os.PathLike) else location
         self.job = os.environ.get("TRAINING_JOB_NAME", "training") if job is None else job
         self.clock = clock
+        self.print_recoveries = prints_recoveries() if print_recoveries is None else print_recoveries
         self.attempt = secrets.token_hex(8)
         begun = datetime.fromtimestamp(clock(), UTC)
         self.name = f"{begun:%Y%m%dT%H%M%S.%fZ}-{self.attempt}.jsonl"
@@ -100,6 +110,11 @@ class RunRecords:
         }
         content = json.dumps(line, separators=(",", ":")).encode()
         self.keep(lambda: self.documents.append(self.name, content))
+        if self.print_recoveries and kind == "recovery" and fields.get("complete"):
+            try:
+                print_line(content)
+            except Exception as error:
+                _log.warning("could not print the record of a recovery: %s", error)
 
     def keep(self, write: Callable[[], None]) -> None:
         """Write something down; if that fails, say so and go on: a note must not cost the training.
@@ -250,11 +265,11 @@ class RecoveryClock:
         times = [self._failed_at if self._failed_at is not None else self._marks[0], *self._marks]
         spans = [max(0.0, after - before) for before, after in pairwise(times)]
         names: list[RecoveryStageName] = [stage.name for stage in RECOVERY_STAGES]
-        seconds = dict(zip(names, [*(round(span, 6) for span in spans), lost], strict=True))
+        seconds = dict(zip(names, [*spans, lost], strict=True))
         self._records.write(
             "recovery",
             complete=lost is not None,
-            seconds={name: None if span is None else round(span, 6) for name, span in seconds.items()},
+            seconds={name: None if span is None else round(span, 4) for name, span in seconds.items()},
             failed_at=self._failed_at,
             last_step=self._last_step,
             resumed_step=self._resumed_step,
