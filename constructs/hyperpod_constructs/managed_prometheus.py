@@ -56,8 +56,8 @@ class ManagedPrometheus(Construct):
             whoever deploys needs rights on it; see ``WORKSPACE_KEY_ACTIONS`` of the catalog. Default: AWS's
             own.
         governance_rules: Whether queues are recorded and alerted on. Default ``True``.
-        wait_alert_minutes: Wait of one job in ten that is too long, if it is growing; and how long a queue
-            may have pending jobs and admit none. Default: 60.
+        wait_alert_minutes: Wait of one job in ten that is too long, if the mean wait is growing, above 170
+            the mean wait itself; and how long a queue may have pending jobs and admit none. Default: 60.
         preemption_alert_count: Preempted jobs of an hour, of one queue and for one reason, that are many, if
             they are three times the usual. Default: 10.
 

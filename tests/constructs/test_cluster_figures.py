@@ -19,7 +19,6 @@ from stacks import only, resources
 from hyperpod_constructs.container_insights import ContainerInsights
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.eks_control_plane import EksControlPlane, EksControlPlaneBase
-from hyperpod_constructs.governance_rules import governance_rules
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
 from hyperpod_constructs.hyperpod_observability_add_on import HyperPodObservabilityAddOn
 from hyperpod_constructs.instance_group import InstanceGroup
@@ -216,42 +215,6 @@ class TestPrometheus:
         assert {"Ref": "AWS::Region"} in definition["Fn::Join"][1]
 
 
-class TestRules:
-    GROUPS = yaml.safe_load(governance_rules(wait_alert_minutes=45, preemption_alert_count=7))["groups"]
-
-    def test_each_figure_of_governance_is_recorded_from_kueues_metric(self) -> None:
-        recorded = {rule["record"]: rule["expr"] for rule in self.GROUPS[0]["rules"]}
-        for figure, metric in {
-            "hyperpod:running_jobs": "kueue_admitted_active_workloads",
-            "hyperpod:pending_jobs": "kueue_pending_workloads",
-            "hyperpod:preempted_jobs:increase1h": "kueue_preempted_workloads_total",
-            "hyperpod:wait_seconds:p90_1h": "kueue_admission_wait_time_seconds_bucket",
-            "hyperpod:wait_seconds:mean_1h": "kueue_admission_wait_time_seconds_sum",
-        }.items():
-            assert metric in recorded[figure]
-
-    def test_alerts_use_what_is_recorded_and_the_limits(self) -> None:
-        recorded = {rule["record"] for rule in self.GROUPS[0]["rules"]}
-        alerts = {rule["alert"]: rule for rule in self.GROUPS[1]["rules"]}
-        assert set(alerts) == {
-            "HyperPodWaitTimeClimbing",
-            "HyperPodQueueStuck",
-            "HyperPodPreemptionsSpiking",
-        }
-        assert "hyperpod:wait_seconds:p90_1h > 2700 " in alerts["HyperPodWaitTimeClimbing"]["expr"]
-        assert "hyperpod:preempted_jobs:increase1h > 7 " in alerts["HyperPodPreemptionsSpiking"]["expr"]
-        assert "[45m]" in alerts["HyperPodQueueStuck"]["expr"]
-        for alert in alerts.values():
-            assert any(figure in alert["expr"] for figure in recorded)
-            assert alert["annotations"]["summary"]
-
-    def test_brackets_are_closed(self) -> None:
-        for group in self.GROUPS:
-            for rule in group["rules"]:
-                for opened, closed in ("()", "[]"):
-                    assert rule["expr"].count(opened) == rule["expr"].count(closed)
-
-
 class TestAddOn:
     def test_configuration_names_the_workspace(self, everything: dict[str, Any]) -> None:
         workspace, _ = only(everything, WORKSPACE)
@@ -373,6 +336,12 @@ class TestContainerInsights:
         (policy,) = role["Properties"]["ManagedPolicyArns"]
         assert text_of(policy).endswith(":iam::aws:policy/CloudWatchAgentServerPolicy")
 
+    def test_tells_the_log_group_of_containers(self) -> None:
+        where = stack()
+        control_plane, made = on_eks(where)
+        insights = ContainerInsights(where, "Insights", control_plane=control_plane, cluster=made)
+        assert insights.log_group_name == "/aws/containerinsights/training/application"
+
 
 class TestGrafana:
     def test_workspace(self, everything: dict[str, Any]) -> None:
@@ -447,6 +416,35 @@ class TestRecoveryFigures:
         }
         names = {one["MetricTransformations"][0]["MetricName"] for one in filters}
         assert len(names) == len(filters)
+
+    @pytest.mark.parametrize("field", ["log_processed", "body.record_1"])
+    def test_the_record_may_be_within_the_event(self, field: str) -> None:
+        where = stack()
+        group = logs.LogGroup.from_log_group_name(where, "Records", "/records")
+        RecoveryFigures(where, "Recovery", log_group=group, cluster_name="llm-train", record_field=field)
+        filters = [one["Properties"] for one in resources(rendered(where), FILTER).values()]
+        values = {one["MetricTransformations"][0]["MetricValue"] for one in filters}
+        stages = {f"$.{field}.seconds.{stage.name}" for stage in RECOVERY_STAGES}
+        assert values == {f"$.{field}.steps_lost", *stages}
+        assert {one["FilterPattern"] for one in filters} == {
+            f'{{ ($.{field}.version = 1) && ($.{field}.kind = "recovery") && ($.{field}.complete IS TRUE) }}'
+        }
+
+    @pytest.mark.parametrize("field", ["", "$.log_processed", "log processed", "a..b", ".a", "a.", "1a", 3])
+    def test_other_fields(self, field: Any) -> None:
+        where = stack()
+        group = logs.LogGroup.from_log_group_name(where, "Records", "/records")
+        message = r"record_field.*must be names of letters, digits and _ .* such as 'log_processed', got"
+        with pytest.raises(InvalidInputError, match=message):
+            RecoveryFigures(where, "Recovery", log_group=group, cluster_name="llm-train", record_field=field)
+
+    def test_a_field_that_is_known_at_deployment(self) -> None:
+        where = Stack(App(), "Stack")
+        field = CfnParameter(where, "Field").value_as_string
+        group = logs.LogGroup.from_log_group_name(where, "Records", "/records")
+        RecoveryFigures(where, "Recovery", log_group=group, cluster_name="llm-train", record_field=field)
+        one, *_ = resources(rendered(where), FILTER).values()
+        assert {"Ref": "Field"} in one["Properties"]["FilterPattern"]["Fn::Join"][1]
 
     def test_graphs_show_all_of_them(self) -> None:
         where = stack()
