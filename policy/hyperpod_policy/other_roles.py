@@ -1,4 +1,4 @@
-"""Roles that stand beside a cluster: those of functions, control planes, flow logs and whatever else."""
+"""Roles that stand beside a cluster: those of functions, control planes, flow logs, Grafana and others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from hyperpod_model.catalog.iam import CONTROL_PLANE_SERVICE, FUNCTION_SERVICE
 from hyperpod_model.catalog.logs import FLOW_LOG_SERVICE
+from hyperpod_model.catalog.metrics import GRAFANA_SERVICE
 from hyperpod_policy.clusters import clusters, execution_roles
 from hyperpod_policy.identities import ROLE, role_of
 from hyperpod_policy.pod_roles import pod_roles
@@ -15,6 +16,7 @@ _USERS: Final = (
     ("AWS::Lambda::Function", "Role", FUNCTION_SERVICE),
     ("AWS::EKS::Cluster", "RoleArn", CONTROL_PLANE_SERVICE),
     ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", FLOW_LOG_SERVICE),
+    ("AWS::Grafana::Workspace", "RoleArn", GRAFANA_SERVICE),
 )
 """Types with a role, the property that names it, and the service that takes it for them."""
 

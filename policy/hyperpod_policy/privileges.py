@@ -15,11 +15,16 @@ from hyperpod_policy.identities import Permissions
 from hyperpod_policy.rule import Severity, Verdict, failed, undetermined
 from hyperpod_policy.values import Dynamic, Expression, Parameter, Text, truth
 
-_EVERYTHING_OF: Final = frozenset({"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*"})
+_EVERYTHING_OF: Final = frozenset(
+    {"*", "*/*", "key/*", "role/*", "user/*", "secret:*", "parameter/*", "workspace/*"}
+)
 _CHANGED_BY_NAME: Final = frozenset({"cluster/*", "function:*", "stack/*"})
 """What a role may look at, and changes by name only: whoever changes all of these changes the cluster."""
 
 _BROAD_MANAGED_POLICIES: Final = ("AdministratorAccess", "PowerUserAccess")
+_EVERY_WORKSPACE: Final = frozenset({"AmazonPrometheusRemoteWriteAccess", "AmazonPrometheusQueryAccess"})
+"""AWS managed policies for every workspace of Prometheus, which cannot name one."""
+
 _FOR_SERVICES: Final = "kms:GrantIsForAWSResource"
 _VIA_SERVICE: Final = "kms:viaservice"
 _SHOWN: Final = 4
@@ -49,6 +54,9 @@ def excesses(
     for name, holder, path in held.aws_managed:
         if name in _BROAD_MANAGED_POLICIES or name.endswith("FullAccess"):
             yield failed(holder, *path, found=f"has the AWS managed policy {name}", allowed=allowed)
+        elif name in _EVERY_WORKSPACE:
+            found = f"has the AWS managed policy {name}, for every workspace of the account"
+            yield failed(holder, *path, found=found, allowed=allowed, severity="warning")
     for value, holder, path in held.unknown:
         yield undetermined(holder, *path, found=f"policy {value} is not in this template", allowed=allowed)
     for statement in held.statements:

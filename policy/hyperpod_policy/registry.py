@@ -36,6 +36,7 @@ from hyperpod_policy.rules.identity import (
     role_trust,
     script_writers,
     service_account_trust,
+    workspace_access,
     writer_trust,
 )
 from hyperpod_policy.rules.network import (
@@ -104,6 +105,7 @@ from hyperpod_policy.rules.watch import (
     health_events,
     log_retention,
     node_log_alarms,
+    prometheus_alerts,
     topic_access,
     topic_encryption,
 )
@@ -186,6 +188,7 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         role_privileges.RULE,
         role_trust.RULE,
         function_access.RULE,
+        workspace_access.RULE,
     ),
     "resilience": (
         cluster_request.RULE,
@@ -215,6 +218,7 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         event_targets.RULE,
         alarm_actions.RULE,
         node_log_alarms.RULE,
+        prometheus_alerts.RULE,
         budget.RULE,
         log_retention.RULE,
         topic_access.RULE,

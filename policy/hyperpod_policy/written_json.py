@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
-from hyperpod_policy.values import Text, Unresolved, concatenated
+from hyperpod_policy.values import Text
+from hyperpod_policy.written_marks import marked, restored
 
 CFN_JSON: Final = "Custom::AWSCDKCfnJson"
 """The CDK's custom resource that reads JSON at deployment, for keys that the template cannot tell."""
@@ -29,20 +29,11 @@ def written_json(text: Any) -> Any:
     Returns:
         ``None`` if that is no JSON whatever the unresolved parts turn out to be.
     """
-    parts = text.parts if isinstance(text, Text) else (text,)
-    marks: dict[str, Unresolved] = {}
-    written = ""
-    for number, part in enumerate(parts):
-        if isinstance(part, Unresolved):
-            mark = f"<<{number}>>"
-            marks[mark] = part
-            written += mark
-        else:
-            written += str(part)
+    written, marks = marked(text)
     if written.count("[") + written.count("{") > _MOST_BRACKETS:
         return None
     try:
-        return _restored(json.loads(written), marks)
+        return restored(json.loads(written), marks)
     except (ValueError, RecursionError):
         return None
 
@@ -67,20 +58,3 @@ def with_policies_read(properties: dict[str, Any]) -> dict[str, Any]:
     if isinstance(inline, list):
         found[_INLINE] = [with_policies_read(item) if isinstance(item, dict) else item for item in inline]
     return found
-
-
-def _restored(value: Any, marks: Mapping[str, Unresolved]) -> Any:
-    """Put unresolved values back into what was decoded."""
-    if isinstance(value, dict):
-        return {str(_restored(key, marks)): _restored(item, marks) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_restored(item, marks) for item in value]
-    if not isinstance(value, str):
-        return value
-    parts: list[Any] = [value]
-    for mark, unresolved in marks.items():
-        for position in range(len(parts) - 1, -1, -1):
-            if isinstance(parts[position], str) and mark in parts[position]:
-                before, _, after = parts[position].partition(mark)
-                parts[position : position + 1] = [before, unresolved, after]
-    return concatenated(parts)

@@ -489,7 +489,8 @@ def _cluster() -> dict[str, Any]:
 
 def _watch() -> dict[str, Any]:
     """Return what tells people: events, an alarm and a budget, through an encrypted topic."""
-    events, others = "events.amazonaws.com", ["cloudwatch.amazonaws.com", "budgets.amazonaws.com"]
+    events = "events.amazonaws.com"
+    others = ["cloudwatch.amazonaws.com", "budgets.amazonaws.com", "aps.amazonaws.com"]
 
     def allow(services: list[str], *actions: str, **condition: Any) -> dict[str, Any]:
         return {
@@ -570,7 +571,69 @@ def _watch() -> dict[str, Any]:
     }
 
 
-_COMPLIANT: Template = {"Resources": {**_network(), **_storage(), **_identity(), **_cluster(), **_watch()}}
+ALERTING = """
+groups:
+  - name: queues
+    rules:
+      - record: pending
+        expr: sum(kueue_pending_workloads)
+      - alert: Stuck
+        expr: pending > 0 and rate(admitted[1h]) * 0 == 0
+"""
+
+
+def alert_manager(topic: Any) -> dict[str, Any]:
+    """Return the definition of an alert manager that tells a topic, and has a receiver that tells nobody."""
+    before = """alertmanager_config: |
+  route:
+    receiver: notices
+    routes:
+      - receiver: night
+  receivers:
+    - name: notices
+      sns_configs:
+        - topic_arn: """
+    after = """
+          sigv4: {region: us-west-2}
+    - name: night
+"""
+    return {"Fn::Join": ["", [before, topic, after]]}
+
+
+def _figures() -> dict[str, Any]:
+    """Return a workspace of Prometheus that alerts the topic, and that a role of the account reads."""
+    document = [
+        '{"Statement": [{"Effect": "Allow", "Action": "aps:QueryMetrics", "Resource": "*", ',
+        '"Principal": {"AWS": "',
+        att("BackupRole"),
+        '"}}]}',
+    ]
+    return {
+        "Figures": {
+            "Type": "AWS::APS::Workspace",
+            "Properties": {"AlertManagerDefinition": alert_manager(ref("Topic"))},
+        },
+        "FigureRules": {
+            "Type": "AWS::APS::RuleGroupsNamespace",
+            "Properties": {"Name": "queues", "Workspace": att("Figures"), "Data": ALERTING},
+        },
+        "FiguresPolicy": {
+            "Type": "AWS::APS::ResourcePolicy",
+            "Properties": {"WorkspaceArn": att("Figures"), "PolicyDocument": {"Fn::Join": ["", document]}},
+        },
+    }
+
+
+_COMPLIANT: Template = {
+    "Resources": {
+        **_network(),
+        **_storage(),
+        **_identity(),
+        **_cluster(),
+        **_watch(),
+        **_figures(),
+    }
+}
 
 
 def _add_on(name: str, **more: str) -> dict[str, Any]:

@@ -27,6 +27,11 @@ def test_named_buckets_comply(judge, eks_template):
             {"Action": "secretsmanager:GetSecretValue", "Resource": "*"},
             "allows secretsmanager:GetSecretValue on *",
         ),
+        ({"Action": "aps:RemoteWrite", "Resource": "*"}, "allows aps:RemoteWrite on *"),
+        (
+            {"Action": "aps:RemoteWrite", "Resource": "arn:aws:aps:us-west-2:111122223333:workspace/*"},
+            "allows aps:RemoteWrite on arn:aws:aps:us-west-2:111122223333:workspace/*",
+        ),
     ],
     ids=str,
 )
@@ -46,10 +51,22 @@ def test_broad_managed_policies_fail(judge, eks_template, name):
     assert (finding.logical_id, finding.path) == ("TokenRole", ("ManagedPolicyArns", 0))
 
 
+@pytest.mark.parametrize("name", ["AmazonPrometheusRemoteWriteAccess", "AmazonPrometheusQueryAccess"])
+def test_managed_policies_for_every_workspace_are_a_warning(judge, eks_template, name):
+    eks_template["Resources"]["TokenRole"]["Properties"]["ManagedPolicyArns"] = [
+        {"Fn::Sub": f"arn:${{AWS::Partition}}:iam::aws:policy/{name}"}
+    ]
+    (finding,) = judge(ID, eks_template).failures
+    assert (finding.logical_id, finding.severity) == ("TokenRole", "warning")
+    assert f"has the AWS managed policy {name}, for every workspace" in finding.message
+
+
 @pytest.mark.parametrize(
     "statement",
     [
         {"Action": "cloudwatch:PutMetricData", "Resource": "*"},
+        {"Action": "aps:RemoteWrite", "Resource": {"Fn::GetAtt": ["Workspace", "Arn"]}},
+        {"Action": "aps:RemoteWrite", "Resource": "arn:aws:aps:us-west-2:111122223333:workspace/ws-1"},
         {"Action": ["fsx:DescribeFileSystems", "sts:GetCallerIdentity"], "Resource": "*"},
         {"Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}},
         {"Effect": "Deny", "Action": "*", "Resource": "*"},

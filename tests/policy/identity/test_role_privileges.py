@@ -29,6 +29,15 @@ def test_roles_for_one_task_comply(judge, template, eks_template):
         ({"Action": "lambda:UpdateFunctionCode"}, "allows lambda:UpdateFunctionCode on *"),
         ({"Action": "sts:AssumeRole"}, "allows sts:AssumeRole on *"),
         ({"Action": "secretsmanager:GetSecretValue"}, "allows secretsmanager:GetSecretValue on *"),
+        ({"Action": "aps:*"}, "allows aps:*"),
+        ({"Action": "aps:QueryMetrics"}, "allows aps:QueryMetrics on *"),
+        (
+            {
+                "Action": "aps:QueryMetrics",
+                "Resource": {"Fn::Sub": "arn:aws:aps:*:${AWS::AccountId}:workspace/*"},
+            },
+            "allows aps:QueryMetrics on arn:aws:aps:*",
+        ),
         ({"NotAction": "iam:*"}, "allows every action but those in NotAction"),
         ({"Action": "kms:CreateGrant"}, "may hand the key to anybody"),
         (
@@ -61,6 +70,8 @@ def test_managed_policies_for_administrators_fail(judge, template, name):
     [
         {"Action": ["logs:CreateLogStream", "logs:PutLogEvents", "ec2:CreateNetworkInterface"]},
         {"Action": "ec2:DescribeSecurityGroups"},
+        {"Action": "aps:ListWorkspaces"},
+        {"Action": "aps:QueryMetrics", "Resource": "arn:aws:aps:us-west-2:111122223333:workspace/ws-1"},
         {"Action": "s3:PutObject", "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}},
         {
             "Action": "kms:CreateGrant",

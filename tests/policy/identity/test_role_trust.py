@@ -76,6 +76,64 @@ def test_flow_logs_of_other_accounts(judge, template, condition, outcome):
     assert outcome == "pass" or "on whosever behalf it comes" in report.text()
 
 
+@pytest.fixture
+def grafana(template):
+    """The compliant template with a workspace of Grafana, whose role only Grafana takes for the account."""
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "grafana.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+        "Condition": {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
+    }
+    template["Resources"]["GrafanaRole"] = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {"AssumeRolePolicyDocument": {"Statement": [statement]}},
+    }
+    template["Resources"]["Grafana"] = {
+        "Type": "AWS::Grafana::Workspace",
+        "Properties": {"RoleArn": {"Fn::GetAtt": ["GrafanaRole", "Arn"]}},
+    }
+    return template
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
+        {"ArnLike": {"aws:SourceArn": {"Fn::Sub": "arn:aws:grafana:*:${AWS::AccountId}:/workspaces/*"}}},
+        {"StringEquals": {"aws:SourceAccount": {"Ref": "Owner"}}},
+    ],
+    ids=["account", "workspaces", "parameter"],
+)
+def test_grafana_for_the_account_complies(judge, grafana, condition):
+    grafana["Parameters"] = {"Owner": {"Type": "String"}}
+    _trust(grafana, "GrafanaRole")["Condition"] = condition
+    assert judge(ID, grafana).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"Condition": {}}, "trusts grafana.amazonaws.com on whosever behalf it comes"),
+        ({"Principal": {"AWS": "*"}}, "trusts everybody"),
+        (
+            {"Principal": {"Service": ["grafana.amazonaws.com", "ec2.amazonaws.com"]}},
+            "trusts ec2.amazonaws.com, which nothing in the template uses it for",
+        ),
+        (
+            {"Principal": {"AWS": {"Fn::GetAtt": "NodeRole.Arn"}}},
+            "though only grafana.amazonaws.com needs it",
+        ),
+    ],
+    ids=str,
+)
+def test_whom_the_role_of_grafana_trusts(judge, grafana, changes, words):
+    _trust(grafana, "GrafanaRole").update(changes)
+    (finding,) = judge(ID, grafana, account=OWN).failures
+    assert (finding.logical_id, finding.severity) == ("GrafanaRole", "warning")
+    assert words in finding.message
+
+
 @pytest.mark.parametrize(
     ("principal", "condition", "outcome"),
     [

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hyperpod_model.catalog.logs import FLOW_LOG_SERVICE
+from hyperpod_model.catalog.metrics import GRAFANA_SERVICE
 from hyperpod_policy.accounts import belonging
 from hyperpod_policy.deputies import comes_for_others
 from hyperpod_policy.iam.evaluation import account_of
@@ -17,7 +18,7 @@ from hyperpod_policy.rule import Rule, Verdict, failed, passed
 from hyperpod_policy.template import Resource, Template
 
 _ASSUMING: Final = ("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity", "sts:AssumeRoleWithSAML")
-_FOR_OTHERS: Final = frozenset({FLOW_LOG_SERVICE})
+_FOR_OTHERS: Final = frozenset({FLOW_LOG_SERVICE, GRAFANA_SERVICE})
 """Services that other accounts may ask to take a role, for which AWS recommends a condition."""
 
 
@@ -78,14 +79,17 @@ RULE = Rule(
     title="the roles beside the cluster are for the services that need them",
     severity="warning",
     why=(
-        "A role that a function or a flow log needs is taken by its service alone. Every further principal "
-        "in its trust gets what the function may do, such as writing the lifecycle scripts, without a trace "
-        "in the function."
+        "A role that a function, a flow log or Grafana needs is taken by its service alone. Every further "
+        "principal in its trust gets what the function may do, such as writing the lifecycle scripts, "
+        "without a trace in the function."
     ),
     fix=(
         "let the trust policy name the service that takes the role, and for services that act for other "
         "accounts demand aws:SourceAccount"
     ),
-    source="IAM user guide, role trust policies and confused deputy problem; VPC user guide, flow log role",
+    source=(
+        "IAM user guide, role trust policies and confused deputy problem; VPC user guide, flow log role; "
+        "Managed Grafana user guide, cross-service confused deputy prevention"
+    ),
     check=check,
 )
