@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.hyperpod_observability_add_on import HyperPodObservabilityAddOn
     from hyperpod_constructs.hyperpod_stack import HyperPodStack
     from hyperpod_constructs.instance_group import InstanceGroup
+    from hyperpod_constructs.job_figures import JobFigures
     from hyperpod_constructs.kubernetes_taint import KubernetesTaint
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
     from hyperpod_constructs.lustre_file_system import FileSystemRemoval, LustreFileSystem
@@ -79,6 +80,7 @@ _MODULES = {
     "HyperPodObservabilityAddOn": "hyperpod_observability_add_on",
     "HyperPodStack": "hyperpod_stack",
     "InstanceGroup": "instance_group",
+    "JobFigures": "job_figures",
     "KubernetesTaint": "kubernetes_taint",
     "LifecycleScripts": "lifecycle_scripts",
     "LustreFileSystem": "lustre_file_system",
@@ -128,6 +130,7 @@ __all__ = [
     "HyperPodObservabilityAddOn",
     "HyperPodStack",
     "InstanceGroup",
+    "JobFigures",
     "KubernetesTaint",
     "LifecycleScripts",
     "LustreFileSystem",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from constructs import Construct
 from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.argument_kinds import CLUSTER, check_kind
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
+from hyperpod_constructs.job_metric import job_metric
 from hyperpod_constructs.log_alarm import tell
 from hyperpod_constructs.notice_topic import NoticeTopic
 from hyperpod_constructs.operator_commands import list_nodes
@@ -27,9 +28,8 @@ from hyperpod_model.catalog.budgets import (
     TAG_FILTER,
     tag_filter_value,
 )
-from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
-from hyperpod_model.catalog.logs import METRIC_NAMESPACE
-from hyperpod_model.checks.budget import check_budget
+from hyperpod_model.catalog.job_figures import CHECK_MINUTES, RUNNING_JOBS
+from hyperpod_model.checks.budget import check_budget, check_without_limit
 
 TAG_NOTE: Final = "hyperpod:BudgetGuard.costAllocationTag"
 BUDGET_WARNING: Final = "hyperpod:BudgetGuard.budget"
@@ -37,12 +37,17 @@ NO_READER_WARNING: Final = "hyperpod:BudgetGuard.noReader"
 IMPORTED_TAG_WARNING: Final = "hyperpod:BudgetGuard.importedCluster"
 
 _USD: Final = "USD"
+_ACTUAL_ALERTS: Final = (50, 80, 100)
+_FORECAST_ALERTS: Final = (100,)
 _MISSED_CHECKS: Final = 1
 _MINUTES_OF_HOUR: Final = 60
 
 
 class BudgetGuard(Construct):
     """A budget in US dollars for one cluster, and an alarm when no job has run on it for hours.
+
+    Either can do without the other: without ``limit_usd`` there is the alarm alone, with
+    ``idle_hours=None`` the budget.
 
     The budget counts what has the cluster's cost allocation tag. Only the paying account can activate a tag,
     in the Billing console; before, the budget sees no costs and alerts nobody, which an annotation at
@@ -61,7 +66,8 @@ class BudgetGuard(Construct):
         scope: Parent of the construct.
         id: Id within the parent.
         cluster: The cluster. One that is imported must have the tag already.
-        limit_usd: What it may cost in US dollars, each month or between the dates.
+        limit_usd: What it may cost in US dollars, each month or between the dates. Default: no budget, and
+            no argument that only a budget needs.
         start_date: First day of a campaign, such as ``2027-01-15``. Default: a monthly budget.
         end_date: Day on which it ends. Required with ``start_date``.
         actual_alert_percentages: Percentages of ``limit_usd`` that are told of when spent. Default 50, 80,
@@ -71,7 +77,8 @@ class BudgetGuard(Construct):
         notices: Topic for all alerts, such as ``ClusterObservability(...).notices``, or an existing one by
             ``NoticeTopic.from_topic``, whose policies must admit budgets.amazonaws.com and
             cloudwatch.amazonaws.com. Default: one is made, to which ``emails`` are subscribed.
-        emails: Addresses, up to 10. With ``notices`` they get the alerts of the budget alone. Default: none.
+        emails: Addresses, up to 10. With ``notices`` they get the alerts of the budget alone, which needs
+            ``limit_usd``. Default: none.
         cost_allocation_tag: Key of the tag. Default ``hyperpod-cluster``.
         cost_allocation_tag_value: Its value. Default: the cluster's name, and the cluster gets the tag. One
             that is given must be on the cluster already.
@@ -80,13 +87,14 @@ class BudgetGuard(Construct):
             Default: it names no amount.
 
     Attributes:
-        budget: The budget.
+        budget: The budget. None without ``limit_usd``.
         notices: The topic.
         idle_alarm: The alarm. None if switched off.
         running_jobs: The metric that it watches.
 
     Raises:
-        InvalidInputError: If an amount, date, percentage, address or number of hours is none.
+        InvalidInputError: If an amount, date, percentage, address or number of hours is none, there is
+            neither a limit nor an alarm, or something is given for a budget without a limit.
     """
 
     def __init__(
@@ -95,84 +103,97 @@ class BudgetGuard(Construct):
         id: str,
         *,
         cluster: HyperPodClusterBase,
-        limit_usd: float,
+        limit_usd: float | None = None,
         start_date: str | None = None,
         end_date: str | None = None,
-        actual_alert_percentages: Sequence[float] = (50, 80, 100),
-        forecast_alert_percentages: Sequence[float] = (100,),
+        actual_alert_percentages: Sequence[float] | None = None,
+        forecast_alert_percentages: Sequence[float] | None = None,
         notices: NoticeTopic | None = None,
         emails: Sequence[str] = (),
-        cost_allocation_tag: str = DEFAULT_COST_ALLOCATION_TAG,
+        cost_allocation_tag: str | None = None,
         cost_allocation_tag_value: str | None = None,
         idle_hours: int | None = 4,
         cost_per_hour_usd: float | None = None,
     ) -> None:
         super().__init__(scope, id)
+        for_budget = {
+            "start_date": start_date,
+            "end_date": end_date,
+            "actual_alert_percentages": actual_alert_percentages,
+            "forecast_alert_percentages": forecast_alert_percentages,
+            "cost_allocation_tag": cost_allocation_tag,
+            "cost_allocation_tag_value": cost_allocation_tag_value,
+            "emails": () if notices is None else emails,
+        }
+        actual = _ACTUAL_ALERTS if actual_alert_percentages is None else actual_alert_percentages
+        forecast = _FORECAST_ALERTS if forecast_alert_percentages is None else forecast_alert_percentages
+        tag = DEFAULT_COST_ALLOCATION_TAG if cost_allocation_tag is None else cost_allocation_tag
         self._check(
             cluster,
+            for_budget if limit_usd is None else {},
             limit_usd=limit_usd,
             start_date=start_date,
             end_date=end_date,
-            actual_alert_percentages=actual_alert_percentages,
-            forecast_alert_percentages=forecast_alert_percentages,
+            actual_alert_percentages=actual,
+            forecast_alert_percentages=forecast,
             emails=emails,
-            cost_allocation_tag=cost_allocation_tag,
+            cost_allocation_tag=tag,
             idle_hours=idle_hours,
             cost_per_hour_usd=cost_per_hour_usd,
         )
-        warn_of_unlisted_type(self, BUDGET_TYPE)
         self._cluster = cluster
-        readers: Sequence[str] = () if notices is None else emails
         if notices is None and not emails:
             Annotations.of(self).add_warning_v2(
                 NO_READER_WARNING,
-                "nobody hears what the cluster costs; pass emails, or notices that somebody reads, or "
-                "subscribe to the topic of this construct and acknowledge this",
+                "nobody hears what the cluster costs, or that it idles; pass emails, or notices that "
+                "somebody reads, or subscribe to the topic of this construct and acknowledge this",
             )
         self.notices = NoticeTopic(self, "Topic", emails=emails) if notices is None else notices
-        self.notices.admit_budgets()
-        value = self._tag(cost_allocation_tag, cost_allocation_tag_value)
-        alerts = [
-            _alert(kind, percent, topic_arn=self.notices.topic.topic_arn, emails=readers)
-            for kind, percentages in (
-                ("ACTUAL", actual_alert_percentages),
-                ("FORECASTED", forecast_alert_percentages),
+        self.budget: budgets.CfnBudget | None = None
+        if limit_usd is not None:
+            readers: Sequence[str] = () if notices is None else emails
+            alerts = [
+                _alert(kind, percent, topic_arn=self.notices.topic.topic_arn, emails=readers)
+                for kind, percentages in (("ACTUAL", actual), ("FORECASTED", forecast))
+                for percent in percentages
+            ]
+            value = self._tag(tag, cost_allocation_tag_value)
+            self.budget = self._budget(
+                limit_usd, alerts, dates=(start_date, end_date), tag=tag_filter_value(tag, value)
             )
-            for percent in percentages
+        self.running_jobs = job_metric(RUNNING_JOBS, cluster_name=cluster.cluster_name)
+        self.idle_alarm = None if idle_hours is None else self._idle_alarm(idle_hours, cost_per_hour_usd)
+
+    def _check(self, cluster: HyperPodClusterBase, useless: Mapping[str, Any], **said: Any) -> None:
+        faults = [
+            *check_kind(cluster, CLUSTER, ("cluster",), required=True),
+            *check_budget({name: _seen(value) for name, value in said.items()}),
+            *check_without_limit({name: _seen(value) for name, value in useless.items()}),
         ]
-        self.budget = budgets.CfnBudget(
+        for warning in refuse_arguments(f"budget '{self.node.path}'", faults):
+            Annotations.of(self).add_warning_v2(BUDGET_WARNING, str(warning))
+
+    def _budget(
+        self, limit_usd: float, alerts: Sequence[Any], *, dates: tuple[str | None, str | None], tag: str
+    ) -> budgets.CfnBudget:
+        warn_of_unlisted_type(self, BUDGET_TYPE)
+        self.notices.admit_budgets()
+        start, end = dates
+        return budgets.CfnBudget(
             self,
             "Resource",
             budget=budgets.CfnBudget.BudgetDataProperty(
                 budget_name=self._name(alerts),
                 budget_type="COST",
                 budget_limit=budgets.CfnBudget.SpendProperty(amount=limit_usd, unit=_USD),
-                time_unit="MONTHLY" if start_date is None else "CUSTOM",
+                time_unit="MONTHLY" if start is None else "CUSTOM",
                 time_period=None
-                if start_date is None or end_date is None
-                else budgets.CfnBudget.TimePeriodProperty(start=_epoch(start_date), end=_epoch(end_date)),
-                cost_filters={TAG_FILTER: [tag_filter_value(cost_allocation_tag, value)]},
+                if start is None or end is None
+                else budgets.CfnBudget.TimePeriodProperty(start=_epoch(start), end=_epoch(end)),
+                cost_filters={TAG_FILTER: [tag]},
             ),
-            notifications_with_subscribers=alerts,
+            notifications_with_subscribers=list(alerts),
         )
-        self.running_jobs = cloudwatch.Metric(
-            namespace=METRIC_NAMESPACE,
-            metric_name=RUNNING_JOBS.name,
-            dimensions_map={CLUSTER_DIMENSION: cluster.cluster_name},
-            statistic=cloudwatch.Stats.MAXIMUM,
-            period=Duration.minutes(CHECK_MINUTES),
-        )
-        self.idle_alarm = None if idle_hours is None else self._idle_alarm(idle_hours, cost_per_hour_usd)
-
-    def _check(self, cluster: HyperPodClusterBase, **said: Any) -> None:
-        values = {
-            name: [known(item) for item in value] if isinstance(value, (list, tuple)) else known(value)
-            for name, value in said.items()
-        }
-        faults = check_kind(cluster, CLUSTER, ("cluster",), required=True)
-        warnings = refuse_arguments(f"budget '{self.node.path}'", [*faults, *check_budget(values)])
-        for warning in warnings:
-            Annotations.of(self).add_warning_v2(BUDGET_WARNING, str(warning))
 
     def _tag(self, key: str, value: str | None) -> str:
         """Put the tag on the cluster unless it is there, and say what is to be done about it."""
@@ -234,6 +255,10 @@ class BudgetGuard(Construct):
         )
         tell(alarm, self.notices)
         return alarm
+
+
+def _seen(value: Any) -> Any:
+    return [known(item) for item in value] if isinstance(value, (list, tuple)) else known(value)
 
 
 def _alert(kind: str, percent: float, *, topic_arn: str, emails: Sequence[str]) -> Any:

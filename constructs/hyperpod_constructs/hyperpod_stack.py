@@ -43,16 +43,26 @@ from hyperpod_constructs.specified_node_parameters import node_parameters_of
 from hyperpod_constructs.tiered_checkpointing import TieredCheckpointing
 from hyperpod_lifecycle.script_checks import find_package_installation
 from hyperpod_model.catalog.budgets import COSTLY_TYPES
+from hyperpod_model.catalog.logs import PARSED_LINE_KEY
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
-from hyperpod_model.cluster_spec.budget import cost_tag_of
+from hyperpod_model.cluster_spec.budget import cost_tag_of, idle_hours_of
+from hyperpod_model.cluster_spec.job_figures import (
+    has_job_figures,
+    job_alert_limit,
+    job_figures_image_of,
+    job_queues_of,
+)
 from hyperpod_model.faults import Fault, InvalidInputError
 
 if TYPE_CHECKING:
+    from aws_cdk import aws_logs as logs
+
     from hyperpod_constructs.accounting_database import AccountingDatabase
     from hyperpod_constructs.budget_guard import BudgetGuard
     from hyperpod_constructs.cluster_observability import ClusterObservability
     from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
+    from hyperpod_constructs.job_figures import JobFigures
     from hyperpod_constructs.managed_prometheus import ManagedPrometheus
     from hyperpod_constructs.task_governance import TaskGovernance
     from hyperpod_constructs.training_pod_role import TrainingPodRole
@@ -145,9 +155,12 @@ class HyperPodStack(Stack):
         self.observability = self._observability()
         self.task_governance = self._task_governance()
         self.prometheus = self._prometheus()
+        self.container_log_group: logs.ILogGroup | None = None
         self._measure_containers()
         self._measure_recoveries()
+        self.job_figures = self._job_figures()
         self.budget_guard = self._budget_guard()
+        self._show_jobs()
         self._add_outputs()
 
     def _network(self) -> ClusterNetworkBase | None:
@@ -330,7 +343,7 @@ class HyperPodStack(Stack):
         """Whether pods get roles through the Pod Identity agent, which acts with the nodes' role."""
         pods = self.spec.training_pods
         trains = pods is not None and pods.identity == "pod-identity"
-        counts = self.spec.budget is not None and self.spec.budget.idle_check_image is not None
+        counts = job_figures_image_of(self.spec) is not None
         said = self.spec.metrics
         measures = said is not None and (said.prometheus or said.container_insights)
         return self.control_plane is not None and (
@@ -605,61 +618,102 @@ class HyperPodStack(Stack):
 
         # The specification refuses Container Insights for Slurm.
         assert self.control_plane is not None
-        ContainerInsights(self, "ContainerInsights", control_plane=self.control_plane, cluster=self.cluster)
+        insights = ContainerInsights(
+            self, "ContainerInsights", control_plane=self.control_plane, cluster=self.cluster
+        )
+        if self.observability is not None:
+            kept = self.observability.keep_container_logs(insights.log_group_name)
+            # Encrypted and kept from the first line.
+            insights.add_on.resource.node.add_dependency(kept)
+            self.observability.watch_job_logs(kept.log_group)
+            self.container_log_group = kept.log_group
 
     def _measure_recoveries(self) -> None:
         said = self.spec.metrics
-        if said is None or said.recovery_records_folder is None:
+        if said is None or self.observability is None:
+            return
+        if said.recovery_records_folder is not None:
+            log_group, field = self.observability.node_log_group, None
+        elif self.container_log_group is not None:
+            log_group, field = self.container_log_group, PARSED_LINE_KEY.value
+        else:
             return
         from hyperpod_constructs.recovery_figures import RecoveryFigures
 
-        # The specification refuses the folder without observability.
-        assert self.observability is not None
         figures = RecoveryFigures(
             self,
             "RecoveryFigures",
-            log_group=self.observability.node_log_group,
+            log_group=log_group,
             cluster_name=self.cluster.cluster_name,
+            record_field=field,
         )
         if self.observability.dashboard is not None:
             self.observability.dashboard.add_widgets(*figures.widgets())
 
+    def _job_figures(self) -> JobFigures | None:
+        if not has_job_figures(self.spec):
+            return None
+        from hyperpod_constructs.job_figures import JobFigures
+
+        figures = JobFigures(
+            self,
+            "JobFigures",
+            cluster=self.cluster,
+            notices=None if self.observability is None else self.observability.notices,
+            queues=job_queues_of(self.spec),
+            wait_alert_minutes=job_alert_limit(self.spec, "wait_alert_minutes"),
+            preemption_alert_count=job_alert_limit(self.spec, "preemption_alert_count"),
+        )
+        image = job_figures_image_of(self.spec)
+        if image is not None and self.spec.eks.cluster_arn is None:
+            from hyperpod_constructs.job_figures_manifest import JobFiguresManifest
+
+            # The specification refuses the image for Slurm, and the EKS cluster is made here.
+            assert self.control_plane is not None
+            JobFiguresManifest(
+                figures,
+                "Check",
+                control_plane=self.control_plane,
+                cluster_name=self.spec.name,
+                image=image,
+            ).node.add_dependency(self.cluster)
+        return figures
+
     def _budget_guard(self) -> BudgetGuard | None:
-        said = self.spec.budget
-        if said is None:
+        said, idle_hours = self.spec.budget, idle_hours_of(self.spec)
+        if said is None or (said.limit_usd is None and idle_hours is None):
             return None
         from hyperpod_constructs.budget_guard import BudgetGuard
 
-        guard = BudgetGuard(
+        # Without a limit the specification has nothing of a budget.
+        limited = said.limit_usd is not None
+        return BudgetGuard(
             self,
             "BudgetGuard",
             cluster=self.cluster,
             limit_usd=said.limit_usd,
             start_date=said.start_date,
             end_date=said.end_date,
-            actual_alert_percentages=said.actual_alert_percentages,
-            forecast_alert_percentages=said.forecast_alert_percentages,
+            actual_alert_percentages=said.actual_alert_percentages if limited else None,
+            forecast_alert_percentages=said.forecast_alert_percentages if limited else None,
             notices=None if self.observability is None else self.observability.notices,
             emails=said.emails,
-            cost_allocation_tag=said.cost_allocation_tag,
+            cost_allocation_tag=said.cost_allocation_tag if limited else None,
             # The stack puts it on what costs, where the specification does not.
-            cost_allocation_tag_value=self.spec.tags.get(said.cost_allocation_tag, self.spec.name),
-            idle_hours=said.idle_hours,
-            cost_per_hour_usd=said.cost_per_hour_usd,
+            cost_allocation_tag_value=self.spec.tags.get(said.cost_allocation_tag, self.spec.name)
+            if limited
+            else None,
+            idle_hours=idle_hours,
+            cost_per_hour_usd=None if idle_hours is None else said.cost_per_hour_usd,
         )
-        if said.idle_check_image is not None and self.spec.eks.cluster_arn is None:
-            from hyperpod_constructs.job_figures_manifest import JobFiguresManifest
 
-            # The specification refuses the image for Slurm, and the EKS cluster is made here.
-            assert self.control_plane is not None
-            JobFiguresManifest(
-                guard,
-                "RunningJobs",
-                control_plane=self.control_plane,
-                cluster_name=self.spec.name,
-                image=said.idle_check_image,
-            ).node.add_dependency(self.cluster)
-        return guard
+    def _show_jobs(self) -> None:
+        """Put figures of jobs on the dashboard, with the alarms that watch them."""
+        dashboard = None if self.observability is None else self.observability.dashboard
+        idle = None if self.budget_guard is None else self.budget_guard.idle_alarm
+        if self.job_figures is not None and dashboard is not None:
+            more = () if idle is None else (idle,)
+            dashboard.add_widgets(*self.job_figures.widgets(more_alarms=more))
 
     def _orchestrator(self) -> Orchestrator:
         if self.control_plane is not None:

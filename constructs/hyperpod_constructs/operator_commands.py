@@ -37,3 +37,34 @@ def node_logs(cluster_name: str, region: str, node: str) -> str:
         node: EC2 id of the node.
     """
     return f"{_PROGRAM} logs {cluster_name} {node} --region {region}"
+
+
+def pending_jobs(orchestrator: str | None) -> str:
+    """Command that lists jobs that wait, with the reason.
+
+    Args:
+        orchestrator: ``slurm`` or ``eks``; None where it is not known.
+    """
+    return _either(
+        orchestrator,
+        slurm="squeue --states=PENDING --Format=JobID,UserName,Partition,SubmitTime,Reason",
+        eks="kubectl get workloads --all-namespaces",
+    )
+
+
+def preempted_jobs(orchestrator: str | None) -> str:
+    """Command that lists jobs that gave way.
+
+    Args:
+        orchestrator: ``slurm`` or ``eks``; None where it is not known.
+    """
+    return _either(
+        orchestrator,
+        slurm="sacct --allusers --state=PREEMPTED",
+        eks="kubectl get events --all-namespaces --field-selector=reason=Preempted",
+    )
+
+
+def _either(orchestrator: str | None, *, slurm: str, eks: str) -> str:
+    commands = {"slurm": slurm, "eks": eks}
+    return f"{slurm} or {eks}" if orchestrator is None else commands[orchestrator]

@@ -10,7 +10,7 @@ from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
 from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import WorkerGroup
 from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.cluster_spec import ClusterSpec
-from hyperpod_model.cluster_spec.budget import counts_jobs_on_controller
+from hyperpod_model.cluster_spec.job_figures import counts_jobs_on_controller
 from hyperpod_model.secondary_volume import secondary_volume_gib
 
 _GPU = "gpu"

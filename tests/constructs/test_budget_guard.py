@@ -232,6 +232,48 @@ class TestTag:
         assert warnings_of(other) == []
 
 
+class TestAlarmAlone:
+    def test_makes_no_budget_and_no_tag(self) -> None:
+        made = guarded(limit_usd=None)
+        template = rendered(made)
+        assert made.budget is None
+        assert resources(template, BUDGET) == {}
+        assert only(template, ALARM)
+        assert "hyperpod-cluster" not in json.dumps(template)
+        _, policy = only(template, "AWS::SNS::TopicPolicy")
+        assert "budgets.amazonaws.com" not in json.dumps(policy)
+        notes = assertions.Annotations.from_stack(Stack.of(made))
+        assert notes.find_info(f"/{made.node.path}", assertions.Match.any_value()) == []
+
+    def test_a_region_without_budgets_is_no_reason_to_warn(self) -> None:
+        where = Stack(App(), "Stack", env=Environment(region="eu-north-1"))
+        assert warnings_of(guarded(where, limit_usd=None)) == []
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("start_date", "2027-01-15"),
+            ("end_date", "2027-01-15"),
+            ("actual_alert_percentages", [80]),
+            ("forecast_alert_percentages", [80]),
+            ("cost_allocation_tag", "team"),
+            ("cost_allocation_tag_value", "research"),
+        ],
+    )
+    def test_refuses_what_a_budget_needs(self, name: str, value: Any) -> None:
+        with pytest.raises(InvalidInputError, match=f"{name}: is .*without limit_usd"):
+            guarded(limit_usd=None, **{"end_date": "2027-02-15", "start_date": "2027-01-01", name: value})
+
+    def test_refuses_addresses_that_would_get_nothing(self) -> None:
+        where = stack()
+        with pytest.raises(InvalidInputError, match=r"emails: is for a budget, .*without limit_usd"):
+            guarded(where, limit_usd=None, notices=NoticeTopic(where, "Notices"))
+
+    def test_nothing_at_all_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="limit_usd: is missing, and idle_hours is off"):
+            guarded(limit_usd=None, idle_hours=None)
+
+
 @pytest.mark.parametrize(
     ("props", "message"),
     [

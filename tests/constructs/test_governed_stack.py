@@ -17,7 +17,7 @@ from hyperpod_model.cluster_spec import ClusterSpec
 from hyperpod_policy import review
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/count-jobs:1.0.0"
+IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/job-figures:1.0.0"
 BUDGET, ALARM = "AWS::Budgets::Budget", "AWS::CloudWatch::Alarm"
 TAG = {"Key": "hyperpod-cluster", "Value": "jobs-team"}
 
@@ -29,9 +29,10 @@ def made(name: str, **changes: Any) -> HyperPodStack:
 
 @pytest.fixture(scope="module")
 def shared() -> HyperPodStack:
-    budget = {"limit_usd": 500_000, "cost_per_hour_usd": 700, "idle_check_image": IMAGE}
+    budget = {"limit_usd": 500_000, "cost_per_hour_usd": 700}
     readers = {"emails": ["oncall@example.com"]}
-    return made("jobs/clusters/team.yaml", budget=budget, observability=readers)
+    figures = {"job_figures_image": IMAGE}
+    return made("jobs/clusters/team.yaml", budget=budget, observability=readers, metrics=figures)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_a_cron_job_counts_jobs_with_a_role_for_that_alone(template: dict[str, A
     (manifest,) = (
         resource["Properties"]["Manifest"]
         for name, resource in resources(template, "Custom::AWSCDK-EKS-KubernetesResource").items()
-        if name.startswith("BudgetGuard")
+        if name.startswith("JobFigures")
     )
     text = json.dumps(manifest)
     assert IMAGE in text
@@ -119,12 +120,84 @@ def test_a_cron_job_counts_jobs_with_a_role_for_that_alone(template: dict[str, A
 
 
 def test_without_budget_and_teams_nothing_of_it_is_made() -> None:
-    stack = made("jobs/clusters/team.yaml", task_governance=None, budget=None)
+    stack = made("jobs/clusters/team.yaml", task_governance=None, budget=None, metrics=None)
     template = assertions.Template.from_stack(stack).to_json()
     kinds = {resource["Type"] for resource in template["Resources"].values()}
     assert not kinds & {BUDGET, "AWS::SageMaker::ComputeQuota", "AWS::SageMaker::ClusterSchedulerConfig"}
     assert "hyperpod-cluster" not in json.dumps(template)
-    assert (stack.budget_guard, stack.task_governance) == (None, None)
+    assert (stack.budget_guard, stack.task_governance, stack.job_figures) == (None, None, None)
+
+
+def names_of_alarms(template: dict[str, Any]) -> set[str]:
+    return {one["Properties"]["AlarmName"] for one in resources(template, ALARM).values()}
+
+
+def test_alarms_on_jobs_tell_the_topic_of_the_cluster(template: dict[str, Any]) -> None:
+    topic, _ = only(template, "AWS::SNS::Topic")
+    alarms = {
+        one["Properties"]["AlarmName"].removeprefix("hyperpod-jobs-team-"): one["Properties"]
+        for one in resources(template, ALARM).values()
+    }
+    for name in ("wait-time", "preemptions", "idle-fleet"):
+        assert alarms[name]["AlarmActions"] == [{"Ref": topic}]
+    assert "AlarmActions" not in {
+        finding.rule_id for finding in review(template, region="us-west-2").findings
+    }
+
+
+def test_figures_of_teams_and_all_alarms_are_on_the_dashboard(template: dict[str, Any]) -> None:
+    _, dashboard = only(template, "AWS::CloudWatch::Dashboard")
+    body = json.dumps(dashboard["Properties"]["DashboardBody"])
+    for words in ("Pending jobs", "hyperpod-ns-research", "hyperpod-ns-product", "LongestRun"):
+        assert words in body
+    for alarm in ("JobFiguresWaitAlarm", "JobFiguresPreemptionAlarm", "BudgetGuardIdleAlarm"):
+        assert alarm in body
+
+
+def test_on_by_default_are_the_alarm_on_an_idle_fleet_and_graphs_of_all_queues() -> None:
+    stack = made("clusters/scripted-slurm.yaml")
+    template = assertions.Template.from_stack(stack).to_json()
+    assert resources(template, BUDGET) == {}
+    assert "hyperpod-cluster" not in json.dumps(template)
+    found = {name.removeprefix("hyperpod-pretrain-scripted-") for name in names_of_alarms(template)}
+    assert "idle-fleet" in found
+    assert not found & {"wait-time", "preemptions"}
+    _, dashboard = only(template, "AWS::CloudWatch::Dashboard")
+    assert "SEARCH(" in json.dumps(dashboard["Properties"]["DashboardBody"])
+    assert "Budget" in {finding.rule_id for finding in review(template, region="us-west-2").findings}
+
+
+@pytest.mark.parametrize(
+    ("changes", "alarm", "graphs"),
+    [
+        ({"budget": None}, False, True),
+        ({"budget": {"limit_usd": 1, "idle_hours": None}}, False, True),
+        ({"metrics": None}, False, False),
+        ({"metrics": {"job_figures": False}}, False, False),
+        ({"observability": {"dashboard": False}}, True, False),
+    ],
+)
+def test_switches(changes: dict[str, Any], alarm: bool, graphs: bool) -> None:
+    template = assertions.Template.from_stack(made("clusters/scripted-slurm.yaml", **changes)).to_json()
+    assert ("hyperpod-pretrain-scripted-idle-fleet" in names_of_alarms(template)) is alarm
+    assert ("PendingJobs" in json.dumps(template)) is graphs
+
+
+def test_no_alarm_is_made_that_nobody_puts_data_for() -> None:
+    for name in ("jobs/clusters/team.yaml", "clusters/own-lifecycle-scripts.yaml"):
+        stack = made(name)
+        template = assertions.Template.from_stack(stack).to_json()
+        assert not {one for one in names_of_alarms(template) if one.endswith(("idle-fleet", "wait-time"))}
+        assert stack.budget_guard is None
+        # They wait for whoever counts.
+        assert "PendingJobs" in json.dumps(template)
+
+
+def test_an_existing_eks_cluster_gets_alarms_and_no_manifest() -> None:
+    stack = made("clusters/llm-train-eks-existing.yaml", metrics={"job_figures_image": IMAGE})
+    template = assertions.Template.from_stack(stack).to_json()
+    assert "hyperpod-finetune-eks-idle-fleet" in names_of_alarms(template)
+    assert IMAGE not in json.dumps(template)
 
 
 def test_a_tag_of_the_user_s_own_is_counted_and_not_set_again() -> None:

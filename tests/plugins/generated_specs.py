@@ -50,6 +50,7 @@ from hyperpod_model.cluster_spec import (
     TieredCheckpointingSpec,
     TrainingPodsSpec,
 )
+from hyperpod_model.cluster_spec.budget import ONLY_WITH_LIMIT
 from hyperpod_model.cluster_spec.eks import EXISTING_EKS_ONLY, MAKES_EKS_ONLY
 from hyperpod_model.spec_files.spec_model import SpecModel
 
@@ -162,7 +163,9 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             task_governance=part(TaskGovernanceSpec),
             observability=st.none() | part(ObservabilitySpec),
             metrics=st.none() | part(MetricsSpec),
-            budget=st.none() | part(BudgetSpec),
+            budget=st.none()
+            | record(site, BudgetSpec, chance=50, always=("limit_usd",))
+            | record(site, BudgetSpec, chance=50, never=("limit_usd", "emails", *ONLY_WITH_LIMIT)),
             auto_scaling=part(AutoScalingSpec),
             administrator_role_arns=_some(role),
             unlisted_instance_types=st.just([UNLISTED]),
@@ -199,9 +202,6 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             cost_allocation_tag_activated=st.booleans(),
             idle_hours=_choice(None, 1, 4, 24),
             cost_per_hour_usd=_choice(None, 0.01, 890, 98.32),
-            idle_check_image=st.none()
-            if site.orchestrator == "slurm"
-            else _choice(None, f"{ACCOUNT}.dkr.ecr.{where}.amazonaws.com/count-jobs:1.0.0"),
         ),
         CheckpointBucketSpec: of(CheckpointBucketSpec, reader_role_arns=_some(role)),
         CheckpointSigningKeySpec: of(CheckpointSigningKeySpec, verifier_role_arns=_some(role)),
@@ -321,9 +321,13 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
         ),
         MetricsSpec: of(
             MetricsSpec,
+            job_figures=_choice(True, True, True, False),
+            job_figures_image=st.none()
+            if site.orchestrator == "slurm"
+            else _choice(None, f"{ACCOUNT}.dkr.ecr.{where}.amazonaws.com/job-figures:1.0.0"),
             prometheus=st.booleans(),
-            wait_alert_minutes=_choice(1, 60, 240),
-            preemption_alert_count=_choice(1, 10),
+            wait_alert_minutes=_choice(None, 1, 60, 240),
+            preemption_alert_count=_choice(None, 1, 10),
             grafana_authentication=_some(_choice("AWS_SSO", "SAML"), 0, 2),
             container_insights=st.booleans(),
             recovery_records_folder=_choice("/fsx/checkpoints/recovery", "/data/recovery"),

@@ -23,27 +23,49 @@ def check_budget(said: Mapping[str, Any]) -> list[Fault]:
     Args:
         said: ``limit_usd``, ``start_date``, ``end_date``, ``actual_alert_percentages``,
             ``forecast_alert_percentages``, ``emails``, ``cost_allocation_tag``, ``idle_hours`` and
-            ``cost_per_hour_usd``; None for none. Any value may be ``UNKNOWN``.
+            ``cost_per_hour_usd``; None for none. Without ``limit_usd`` there is no budget, and only the alarm
+            on an idle fleet. Any value may be ``UNKNOWN``.
 
     Returns:
         Faults whose paths begin with the name of a value.
     """
+    limit, hours = said["limit_usd"], said["idle_hours"]
     faults = [
-        *below(("limit_usd",), _check_amount(said["limit_usd"])),
+        *below(("limit_usd",), [] if limit is None else _check_amount(limit)),
         *_check_dates(said["start_date"], said["end_date"]),
         *_check_alerts(said["actual_alert_percentages"], said["forecast_alert_percentages"]),
         *_check_readers(said["emails"]),
         *below(("cost_allocation_tag",), _check_tag(said["cost_allocation_tag"])),
-        *below(("idle_hours",), _check_hours(said["idle_hours"])),
+        *below(("idle_hours",), _check_hours(hours)),
     ]
+    if limit is None and hours is None:
+        message = (
+            "is missing, and idle_hours is off, so that nothing is watched; give one of both, or no budget"
+        )
+        faults.append(Fault(("limit_usd",), message))
     cost = said["cost_per_hour_usd"]
     if cost is None:
         return faults
     faults += below(("cost_per_hour_usd",), _check_amount(cost))
-    if said["idle_hours"] is None:
+    if hours is None:
         message = "is stated by the alarm on an idle fleet, which is off; give idle_hours, or leave it out"
         faults.append(Fault(("cost_per_hour_usd",), message, "warning"))
     return faults
+
+
+def check_without_limit(said: Mapping[str, Any]) -> list[Fault]:
+    """Refuse what is said of a budget that is not made.
+
+    Args:
+        said: Values of the budget alone, by name, as far as the user gave them. Any may be ``UNKNOWN``.
+    """
+    return [
+        Fault(
+            (name,), "is for a budget, of which there is none without limit_usd; give it, or leave this out"
+        )
+        for name, value in said.items()
+        if is_unknown(value) or value
+    ]
 
 
 def _check_amount(amount: Any) -> list[Fault]:

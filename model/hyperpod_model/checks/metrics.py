@@ -14,14 +14,16 @@ def check_alert_limits(*, wait_alert_minutes: Any, preemption_alert_count: Any) 
     """Check from where on waiting and preemptions are told.
 
     Args:
-        wait_alert_minutes: Minutes, or ``UNKNOWN``.
-        preemption_alert_count: Number of jobs, or ``UNKNOWN``.
+        wait_alert_minutes: Minutes, ``UNKNOWN``, or None for no alert.
+        preemption_alert_count: Number of jobs, ``UNKNOWN``, or None for no alert.
     """
     limits = {"wait_alert_minutes": wait_alert_minutes, "preemption_alert_count": preemption_alert_count}
     return [
         Fault((name,), f"must be a whole number of 1 or more, got {limit!r}")
         for name, limit in limits.items()
-        if not is_unknown(limit) and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1)
+        if limit is not None
+        and not is_unknown(limit)
+        and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1)
     ]
 
 

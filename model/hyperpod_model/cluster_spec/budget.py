@@ -13,10 +13,8 @@ from hyperpod_model.catalog.budgets import (
     IDLE_HOURS,
     PERCENT,
 )
-from hyperpod_model.catalog.job_figures import CHECK_MINUTES
-from hyperpod_model.checks.budget import check_budget
-from hyperpod_model.checks.images import check_image
-from hyperpod_model.cluster_spec.lifecycle_hooks import uploads_own
+from hyperpod_model.checks.budget import check_budget, check_without_limit
+from hyperpod_model.cluster_spec.job_figures import counts_jobs, has_job_figures
 from hyperpod_model.faults import UNKNOWN, Fault
 from hyperpod_model.spec_files.known import known
 from hyperpod_model.spec_files.spec_model import Items, SpecModel
@@ -29,10 +27,14 @@ _PERCENT: dict[str, Any] = {"items": {"type": "number", "minimum": PERCENT[0]}}
 
 
 class BudgetSpec(SpecModel):
-    """An AWS budget for the cluster, and an alarm on a fleet without a job."""
+    """An AWS budget for the cluster, once limit_usd is given, and an alarm on a fleet without a job."""
 
-    limit_usd: float = Field(
-        description="What the cluster may cost: US dollars a month, or from start_date to end_date.",
+    limit_usd: float | None = Field(
+        default=None,
+        description=(
+            "What the cluster may cost: US dollars a month, or from start_date to end_date. By default no "
+            "budget is made, of which each synthesis reminds; null for none without a reminder."
+        ),
         json_schema_extra={"exclusiveMinimum": 0},
     )
     start_date: str | None = Field(
@@ -93,8 +95,8 @@ class BudgetSpec(SpecModel):
         default=4,
         description=(
             f"Hours without a running job after which an alarm tells of it, {IDLE_HOURS[0]} to "
-            f"{IDLE_HOURS[1]}; null for no alarm. Jobs are counted every {CHECK_MINUTES} minutes: "
-            "with Slurm by the package's own scripts, with EKS see idle_check_image. By default 4."
+            f"{IDLE_HOURS[1]}; null for no alarm. By default 4, where metrics.job_figures counts jobs. One "
+            "that is given makes the alarm wherever the figures may come from."
         ),
         json_schema_extra={"minimum": IDLE_HOURS[0], "maximum": IDLE_HOURS[1]},
     )
@@ -106,13 +108,17 @@ class BudgetSpec(SpecModel):
         ),
         json_schema_extra={"exclusiveMinimum": 0},
     )
-    idle_check_image: str | None = Field(
-        default=None,
-        description=(
-            "With EKS: container image with python3, and boto3 or the AWS CLI, that counts running jobs. By "
-            "default nobody counts them, and the alarm on an idle fleet has no data."
-        ),
-    )
+
+
+ONLY_WITH_LIMIT = (
+    "start_date",
+    "end_date",
+    "actual_alert_percentages",
+    "forecast_alert_percentages",
+    "cost_allocation_tag",
+    "cost_allocation_tag_activated",
+)
+"""Fields that say something of a budget alone."""
 
 
 def check_budget_of(spec: ClusterSpec) -> Iterator[Fault]:
@@ -125,18 +131,14 @@ def check_budget_of(spec: ClusterSpec) -> Iterator[Fault]:
     if said is None or not known(said):
         return
     values = {name: _known(getattr(said, name)) for name in BudgetSpec.model_fields}
-    for fault in check_budget(values):
+    faults = check_budget(values)
+    if said.limit_usd is None:
+        useless = [name for name in ONLY_WITH_LIMIT if name in said.model_fields_set]
+        # Without a topic of observability they are subscribed to that of the alarm.
+        readers = [] if spec.observability is None else ["emails"]
+        faults += check_without_limit({name: values[name] for name in (*useless, *readers)})
+    for fault in faults:
         yield fault._replace(path=("budget", *fault.path))
-    path = ("budget", "idle_check_image")
-    image = _known(said.idle_check_image)
-    if image is not None:
-        yield from check_image(image, path)
-    if not known(spec.orchestrator) or image is None:
-        return
-    if spec.orchestrator == "slurm":
-        yield Fault(path, "goes with orchestrator 'eks'; with Slurm a script of the controller counts jobs")
-    elif said.idle_hours is None:
-        yield Fault(path, "counts for an alarm that is off; give idle_hours, or leave it out", "warning")
 
 
 def cost_tag_of(spec: ClusterSpec) -> tuple[str, ...]:
@@ -146,21 +148,26 @@ def cost_tag_of(spec: ClusterSpec) -> tuple[str, ...]:
         spec: The specification; any of its values may be ``UNKNOWN``.
     """
     said = spec.budget
-    if said is None or not known(said) or not known(said.cost_allocation_tag) or not known(spec.tags):
+    if said is None or not known(said) or said.limit_usd is None:
+        return ()
+    if not known(said.cost_allocation_tag) or not known(spec.tags):
         return ()
     return () if said.cost_allocation_tag in spec.tags else (said.cost_allocation_tag,)
 
 
-def counts_jobs_on_controller(spec: ClusterSpec) -> bool:
-    """Tell whether a script of this package counts running jobs on the controller.
+def idle_hours_of(spec: ClusterSpec) -> int | None:
+    """Return after how many hours without a job an alarm tells of it; None where there is no such alarm.
+
+    By default there is none where nobody counts jobs, or nobody could hear. One that is said is made.
 
     Args:
         spec: A specification without errors.
     """
-    wanted = spec.budget is not None and spec.budget.idle_hours is not None
-    own = spec.lifecycle_scripts is not None and uploads_own(spec.lifecycle_scripts)
-    has_controller = any(group.node_type == "Controller" for group in spec.instance_groups)
-    return wanted and own and has_controller and spec.orchestrator == "slurm"
+    said = spec.budget
+    if said is None or said.idle_hours is None or "idle_hours" in said.model_fields_set:
+        return None if said is None else said.idle_hours
+    heard = spec.observability is not None or said.limit_usd is not None or bool(said.emails)
+    return said.idle_hours if counts_jobs(spec) and heard else None
 
 
 def budget_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
@@ -170,43 +177,33 @@ def budget_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
         spec: A specification without errors.
     """
     said = spec.budget
-    if said is None and "budget" in spec.model_fields_set:
-        return ()
     if said is None:
-        return (
-            "budget: nobody hears what the cluster costs, or that it idles; the step that is due: give "
-            "budget.limit_usd, which only you know, or say budget: null",
-        )
+        return ()
     steps = []
-    if not said.cost_allocation_tag_activated:
+    idle_hours = idle_hours_of(spec)
+    if said.limit_usd is None and "limit_usd" not in said.model_fields_set:
+        steps.append(
+            "budget: nobody hears what the cluster costs; the step that is due: give budget.limit_usd, which "
+            "only you know, or say budget.limit_usd: null"
+        )
+    if said.limit_usd is not None and not said.cost_allocation_tag_activated:
         steps.append(
             f"budget: counts only what has the tag {said.cost_allocation_tag!r}; the step that is due once, "
             "about a day after the first deployment: activate it under Cost allocation tags in the Billing "
             "console of the paying account, or the budget sees no costs; then set "
             "budget.cost_allocation_tag_activated to true"
         )
-    if not said.emails and spec.observability is None:
+    watches = said.limit_usd is not None or idle_hours is not None
+    if watches and not said.emails and spec.observability is None:
         steps.append(
             "budget: nobody hears of it, since budget.emails is empty and observability is null; the step "
             "that is due: name an address, or subscribe to the topic that is made"
         )
-    if said.idle_hours is None or counts_jobs_on_controller(spec):
-        return tuple(steps)
-    if spec.orchestrator == "slurm":
+    if idle_hours is not None and not has_job_figures(spec):
         steps.append(
-            "budget: nobody counts running jobs, since only the package's own lifecycle scripts do, on a "
-            "Controller group; the step that is due: let a timer of yours put the metric RunningJobs "
+            "budget: nobody counts running jobs for the alarm on an idle fleet, since metrics.job_figures is "
+            "off; the step that is due: let a timer of yours put the metric RunningJobs "
             "(docs/budget-guard.md), or set budget.idle_hours to null"
-        )
-    elif said.idle_check_image is None:
-        steps.append(
-            "budget: nobody counts running jobs; the step that is due: name an image in "
-            "budget.idle_check_image, or set budget.idle_hours to null"
-        )
-    elif spec.eks.cluster_arn is not None:
-        steps.append(
-            "budget: the stack applies no manifest to an EKS cluster that exists; the step that is due: "
-            "render JobFiguresCheck (docs/budget-guard.md) and apply it"
         )
     return tuple(steps)
 

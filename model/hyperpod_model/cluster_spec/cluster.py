@@ -18,6 +18,7 @@ from hyperpod_model.cluster_spec.deep_health_checks import deep_health_checks_of
 from hyperpod_model.cluster_spec.eks import EksSpec
 from hyperpod_model.cluster_spec.file_system import FileSystemSpec
 from hyperpod_model.cluster_spec.instance_group import InstanceGroupSpec
+from hyperpod_model.cluster_spec.job_figures import job_figures_steps_due
 from hyperpod_model.cluster_spec.lifecycle_hooks import Hook, entry_point_of, hook_of
 from hyperpod_model.cluster_spec.lifecycle_scripts import LifecycleScriptsSpec
 from hyperpod_model.cluster_spec.metrics import MetricsSpec
@@ -203,17 +204,18 @@ class ClusterSpec(SpecModel):
         ),
     )
     metrics: MetricsSpec | None = Field(
-        default=None,
+        default=MetricsSpec(),
         description=(
-            "Figures beyond the logs: Prometheus and Grafana, Container Insights, what recoveries cost. By "
-            "default none: each costs by what is measured."
+            "Figures beyond the logs; null for none. By default jobs are counted. Prometheus and Grafana, "
+            "Container Insights and what recoveries cost are switched on by name: each costs by what is "
+            "measured."
         ),
     )
     budget: BudgetSpec | None = Field(
-        default=None,
+        default=BudgetSpec(),
         description=(
-            "What the cluster may cost, with alerts, and an alarm on a fleet without a job. By default none: "
-            "the amount is yours to say."
+            "What the cluster may cost, with alerts, and an alarm on a fleet without a job; null for "
+            "neither. By default the alarm alone, where jobs are counted: the amount is yours to say."
         ),
     )
     administrator_role_arns: Items[str] = Field(
@@ -269,12 +271,13 @@ class ClusterSpec(SpecModel):
         """What the user has to do next, or should know.
 
         That is where deep health checks do not run throughout, where checkpoints are tiered, and until
-        somebody hears of failures and of costs.
+        jobs are counted and somebody hears of failures and of costs.
         """
         return (
             *steps_due(self),
             *tiered_steps_due(self.tiered_checkpointing),
             *observability_steps_due(self.observability),
+            *job_figures_steps_due(self),
             *budget_steps_due(self),
         )
 

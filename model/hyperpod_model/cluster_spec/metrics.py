@@ -34,7 +34,7 @@ class MetricsSpec(SpecModel):
         default=True,
         description=(
             f"Whether jobs are counted every {CHECK_MINUTES} minutes: running, pending and preempted ones, "
-            "the longest wait and the longest run, for the dashboard and for alarms, that on an idle fleet too. "
+            "the longest wait and the longest run, for the dashboard and for alarms, as on an idle fleet. "
             "With Slurm the package's own scripts count, with EKS see job_figures_image. By default true."
         ),
     )
@@ -82,7 +82,8 @@ class MetricsSpec(SpecModel):
         default=False,
         description=(
             "Whether the EKS add-on for Container Insights is installed: figures and logs of containers in "
-            "CloudWatch. EKS only. By default false."
+            "CloudWatch. With observability, logs are kept as long as the nodes', and steps lost and seconds "
+            "of recovery, which pods of the resume library print, are graphs. EKS only. By default false."
         ),
     )
     recovery_records_folder: str | None = Field(
@@ -138,7 +139,10 @@ def _check_records_folder(spec: ClusterSpec, folder: Any) -> Iterator[Fault]:
     if not folder.startswith("/"):
         yield Fault(path, f"must be an absolute path, got {folder!r}; begin it with /")
     if spec.orchestrator == "eks":
-        message = "goes with orchestrator 'slurm', whose nodes have scripts of this package; leave it out"
+        message = (
+            "goes with orchestrator 'slurm', whose nodes have scripts of this package; leave it out, and set "
+            "container_insights to true: with it, what pods print of recoveries is a graph"
+        )
         yield Fault(path, message)
         return
     scripts: Any = spec.lifecycle_scripts

@@ -16,6 +16,7 @@ from hyperpod_model.cluster_spec.arn_rules import check_arns
 from hyperpod_model.cluster_spec.budget import check_budget_of, cost_tag_of
 from hyperpod_model.cluster_spec.data_repository_rules import check_data_repository_of
 from hyperpod_model.cluster_spec.eks_rules import check_eks
+from hyperpod_model.cluster_spec.job_figures import check_job_figures_of
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, named_hooks, uploads_own
 from hyperpod_model.cluster_spec.metrics import check_metrics_of
 from hyperpod_model.cluster_spec.network_rules import check_network
@@ -69,6 +70,7 @@ def faults_of(spec: ClusterSpec) -> list[Fault]:
         *check_observability(spec),
         *check_task_governance_of(spec),
         *check_metrics_of(spec),
+        *check_job_figures_of(spec),
         *check_budget_of(spec),
         *check_arns(spec),
         *_check_acknowledgements(spec),

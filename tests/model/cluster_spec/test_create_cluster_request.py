@@ -71,10 +71,11 @@ def test_the_example_is_accompanied_by_notes() -> None:
         r"^file system and checkpoint bucket: the request names none, so none is made",
         r"^resilience: deep health checks run as the request says; a request declares no spare nodes",
         r"^observability: nobody hears of failing nodes",
+        r"^metrics: nobody counts jobs, since only the package's own lifecycle scripts do",
         r"^budget: nobody hears what the cluster costs",
     ):
         assert len(noted(loaded, pattern)) == 1, pattern
-    assert len(loaded.notes) == 10
+    assert len(loaded.notes) == 11
 
 
 def test_nothing_irreversible_or_costly_is_added() -> None:

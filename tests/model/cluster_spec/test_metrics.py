@@ -35,7 +35,8 @@ FOLDER = "/fsx/checkpoints/recovery"
             EKS,
             {"recovery_records_folder": FOLDER},
             "recovery_records_folder",
-            "goes with orchestrator 'slurm'",
+            "goes with orchestrator 'slurm', whose nodes have scripts of this package; leave it out, and set "
+            "container_insights to true",
         ),
         (
             SLURM,
@@ -89,6 +90,7 @@ def test_refuses(
         (SLURM, {}),
         (SLURM, {"recovery_records_folder": FOLDER}),
         (EKS, {"prometheus": True, "grafana_authentication": ["SAML"], "container_insights": True}),
+        (EKS | {"observability": None}, {"container_insights": True}),
         (EKS, {"prometheus": True, "wait_alert_minutes": 1, "preemption_alert_count": 1}),
         (EKS | {"observability": None}, {"prometheus": True}),
     ],
@@ -104,9 +106,11 @@ def test_accepts_an_isolated_network_which_gets_an_endpoint() -> None:
     assert not [fault for fault in found if fault.path[0] == "metrics"]
 
 
-def test_is_off_by_default() -> None:
-    assert ClusterSpec.model_validate(EKS).metrics is None
-    said = MetricsSpec()
+def test_only_jobs_are_counted_by_default() -> None:
+    plain = {name: value for name, value in EKS.items() if name != "metrics"}
+    said = ClusterSpec.model_validate(plain).metrics
+    assert said == MetricsSpec()
+    assert said.job_figures
     assert not said.prometheus
     assert not said.container_insights
     assert said.grafana_authentication == ()
