@@ -247,6 +247,7 @@ def good_account() -> dict[tuple[str, str], Answer]:
     return {
         ("sts", "GetCallerIdentity"): {"Account": ACCOUNT},
         **clusters(),
+        ("cloudformation", "DescribeType"): {"Type": "RESOURCE"},
         ("ec2", "DescribeAvailabilityZones"): {"AvailabilityZones": [zone(ZONE), zone("usw2-az2")]},
         ("ec2", "DescribeInstanceTypeOfferings"): {
             "InstanceTypeOfferings": [

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_lifecycle.operations.errors import OperationError, code_of
 from hyperpod_lifecycle.preflight.findings import About, Finding
 from hyperpod_lifecycle.preflight.situation import Situation
+from hyperpod_lifecycle.preflight.wanted import WantedAddOn
 from hyperpod_model.catalog.add_ons import ADD_ONS, STATUS_WITHOUT_NODES, AddOn
+from hyperpod_model.catalog.metrics import AGENT_ADD_ON
 from hyperpod_model.checks.kubernetes import check_add_on_versions, newest_kubernetes_version
 
 ABOUT = About("add-on")
 
 _ACTIVE = "ACTIVE"
+_WITHOUT = {"task_governance.add_on": "set task_governance.add_on to false, so that the one there is used"}
+
+
+class AddOnThere(NamedTuple):
+    """An add-on that this project's own stack has installed after the nodes.
+
+    Attributes:
+        name: Its name.
+        requires: What it cannot do without; what it needs is said of all at once.
+        needs_nodes: Whether it is active only once there are nodes.
+    """
+
+    name: str
+    requires: tuple[str, ...] = ()
+    needs_nodes: bool = True
 
 
 def check_add_ons(situation: Situation) -> Iterator[Finding]:
@@ -36,25 +53,33 @@ def check_add_ons(situation: Situation) -> Iterator[Finding]:
 def _made(situation: Situation) -> Iterator[Finding]:
     eks = situation.wanted.spec.eks
     kubernetes = newest_kubernetes_version() if eks.kubernetes_version is None else eks.kubernetes_version
+    other_version = "set another eks.kubernetes_version"
     for name in ADD_ONS:
-        try:
-            rows = situation.reads.all(
-                "eks", "DescribeAddonVersions", addonName=name, kubernetesVersion=kubernetes
-            )
-        except OperationError as error:
-            yield ABOUT.cannot_tell(name, error)
-            continue
-        versions = [version for row in rows for version in row.get("addonVersions", ())]
-        yield _offered(name, versions, kubernetes, eks.add_on_versions.get(name))
+        yield _offered(
+            situation, name, kubernetes, wanted=eks.add_on_versions.get(name), way_out=other_version
+        )
+    for extra in situation.wanted.add_ons:
+        yield _offered(
+            situation, extra.name, kubernetes, way_out=f"{other_version}, or leave {extra.field} out"
+        )
 
 
-def _offered(name: str, versions: list[Mapping[str, Any]], kubernetes: str, wanted: str | None) -> Finding:
+def _offered(
+    situation: Situation, name: str, kubernetes: str, *, way_out: str, wanted: str | None = None
+) -> Finding:
+    try:
+        rows = situation.reads.all(
+            "eks", "DescribeAddonVersions", addonName=name, kubernetesVersion=kubernetes
+        )
+    except OperationError as error:
+        return ABOUT.cannot_tell(name, error)
+    versions = [version for row in rows for version in row.get("addonVersions", ())]
     names = [str(version["addonVersion"]) for version in versions]
     if not names:
         return ABOUT.problem(
             name,
-            f"EKS has none for Kubernetes {kubernetes} in this region",
-            remedy="set another eks.kubernetes_version",
+            f"EKS has none for Kubernetes {kubernetes} in {situation.wanted.region}",
+            remedy=way_out,
         )
     if wanted is not None and wanted not in names:
         return ABOUT.problem(
@@ -97,9 +122,41 @@ def _existing(situation: Situation, eks: str) -> Iterator[Finding]:
                 name,
                 f"it is no add-on of {eks}; if it runs all the same, it must be {add_on.minimum} or later",
             )
+    users = situation.wanted.users_of_pod_identity
+    if users and AGENT_ADD_ON not in there:
+        yield ABOUT.problem(
+            AGENT_ADD_ON,
+            f"{eks} lacks it, and pods of {' and '.join(users)} get their role through it",
+            remedy=f"aws eks create-addon --region {situation.wanted.region} --cluster-name {eks} "
+            f"--addon-name {AGENT_ADD_ON}",
+        )
+    for extra in situation.wanted.add_ons:
+        yield _to_install(situation, eks, extra, there)
 
 
-def _installed(situation: Situation, eks: str, add_on: AddOn, there: list[str]) -> Finding:
+def _to_install(situation: Situation, eks: str, extra: WantedAddOn, there: list[str]) -> Finding:
+    """An add-on that the deployment installs: EKS refuses to create one that is there."""
+    try:
+        if extra.name not in there:
+            kubernetes = str(situation.eks_cluster()["version"])
+            return _offered(
+                situation,
+                extra.name,
+                kubernetes,
+                way_out=f"update the Kubernetes version of {eks}, or leave {extra.field} out",
+            )
+        if situation.same_cluster() is not None:
+            return _installed(situation, eks, AddOnThere(extra.name), there)
+    except OperationError as error:
+        return ABOUT.cannot_tell(extra.name, error)
+    return ABOUT.problem(
+        extra.name,
+        f"{eks} has it already, and the deployment creates it for {extra.field}",
+        remedy=_WITHOUT.get(extra.field, f"leave {extra.field} out, or delete the add-on first"),
+    )
+
+
+def _installed(situation: Situation, eks: str, add_on: AddOn | AddOnThere, there: list[str]) -> Finding:
     name = add_on.name
     try:
         told = situation.reads.one("eks", "DescribeAddon", clusterName=eks, addonName=name)["addon"]
@@ -124,6 +181,8 @@ def _installed(situation: Situation, eks: str, add_on: AddOn, there: list[str]) 
 
 
 def _judged(name: str, version: str, said: str, remedy: str) -> Finding:
+    if name not in ADD_ONS:
+        return ABOUT.ok(name, said)
     faults = check_add_on_versions({name: version})
     if faults:
         return ABOUT.problem(name, faults[0].message, remedy=remedy)

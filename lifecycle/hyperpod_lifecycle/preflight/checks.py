@@ -15,6 +15,7 @@ from hyperpod_lifecycle.preflight import (
     kubernetes_parts,
     network_interfaces,
     quotas,
+    resource_types,
     roles,
     security_groups,
     subnets,
@@ -42,6 +43,7 @@ class Check(NamedTuple):
 
 CHECKS: Final[tuple[Check, ...]] = (
     Check(cluster_name.ABOUT, cluster_name.check_cluster_name),
+    Check(resource_types.ABOUT, resource_types.check_resource_types),
     Check(zones.ABOUT, zones.check_zones),
     Check(type_offerings.ABOUT, type_offerings.check_type_offerings),
     Check(quotas.ABOUT, quotas.check_quotas),

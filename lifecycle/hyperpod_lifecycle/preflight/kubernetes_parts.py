@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hyperpod_lifecycle.operations.errors import OperationError, code_of
 from hyperpod_lifecycle.preflight.findings import About, Finding
 from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
 from hyperpod_lifecycle.preflight.situation import Situation
+from hyperpod_model.catalog import task_governance
 from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY
 from hyperpod_model.catalog.jobs import OPERATORS
-from hyperpod_model.catalog.preflight import EFA_DEVICE_PLUGIN_IMAGE, INSTANCE_TYPE_LABELS
+from hyperpod_model.catalog.preflight import (
+    EFA_DEVICE_PLUGIN_IMAGE,
+    INSTANCE_TYPE_LABELS,
+    KUEUE_DEFINITION,
+)
 
 ABOUT = About("Kubernetes")
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _DAEMON_SETS = "/apis/apps/v1/daemonsets"
 _PLUGIN = "EFA device plugin"
+_KUEUE = "Kueue"
 
 
 def check_kubernetes_parts(situation: Situation) -> Iterator[Finding]:
@@ -26,8 +33,14 @@ def check_kubernetes_parts(situation: Situation) -> Iterator[Finding]:
         situation: The wanted cluster.
     """
     kubernetes = situation.kubernetes
+    if situation.wanted.orchestrator != "eks":
+        yield ABOUT.not_applicable("Slurm schedules the jobs")
+        return
     if kubernetes is None:
         yield ABOUT.not_applicable("there is no EKS cluster yet")
+        return
+    if not _is_there(situation):
+        yield ABOUT.cannot_tell(str(situation.wanted.existing_eks_name), "there is no such EKS cluster")
         return
     kind = OPERATORS["kubeflow"].kind
     try:
@@ -37,12 +50,25 @@ def check_kubernetes_parts(situation: Situation) -> Iterator[Finding]:
     types = sorted(
         {found.name for group in situation.wanted.groups if group.has_efa for found in group.known_types}
     )
-    if not types:
-        return
+    if types:
+        try:
+            yield from _device_plugin(situation, kubernetes, types)
+        except KubernetesUnreachableError as error:
+            yield ABOUT.cannot_tell(_PLUGIN, error)
+    if any(add_on.name == task_governance.ADD_ON for add_on in situation.wanted.add_ons):
+        try:
+            yield from _kueue(situation, kubernetes)
+        except (KubernetesUnreachableError, OperationError) as error:
+            yield ABOUT.cannot_tell(_KUEUE, error)
+
+
+def _is_there(situation: Situation) -> bool:
+    """Whether the EKS cluster is there, as far as known."""
     try:
-        yield from _device_plugin(situation, kubernetes, types)
-    except KubernetesUnreachableError as error:
-        yield ABOUT.cannot_tell(_PLUGIN, error)
+        situation.eks_cluster()
+    except OperationError as error:
+        return code_of(error.__cause__) != "ResourceNotFoundException"
+    return True
 
 
 def _job_resource(situation: Situation, kubernetes: KubernetesReads, kind: str) -> Finding:
@@ -90,6 +116,22 @@ def _device_plugin(
         )
     else:
         yield ABOUT.ok(_PLUGIN, f"{where} runs {used.rpartition('/')[2]}")
+
+
+def _kueue(situation: Situation, kubernetes: KubernetesReads) -> Iterator[Finding]:
+    """A Kueue of one's own, beside which the add-on for task governance does not work."""
+    eks = situation.wanted.existing_eks_name
+    if task_governance.ADD_ON in situation.reads.all("eks", "ListAddons", clusterName=eks):
+        return
+    name = KUEUE_DEFINITION.value
+    if kubernetes.one(f"{_DEFINITIONS}/{name}") is None:
+        yield ABOUT.ok(_KUEUE, f"there is none, and {task_governance.ADD_ON} brings it")
+        return
+    yield ABOUT.problem(
+        _KUEUE,
+        f"there is one ({name}), and {task_governance.ADD_ON} takes none beside its own",
+        remedy="remove it together with its resource definitions, or set task_governance.add_on to false",
+    )
 
 
 def _absent(situation: Situation, subject: str, said: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.preflight.findings import About, Finding
 from hyperpod_lifecycle.preflight.quotas import quota_remedy, quotas_of
 from hyperpod_lifecycle.preflight.situation import Situation
@@ -32,7 +33,14 @@ def check_network_interfaces(situation: Situation) -> Iterator[Finding]:
         yield ABOUT.cannot_tell(subject, f"Service Quotas does not list it in {situation.wanted.region}")
         return
     there = situation.reads.all("ec2", "DescribeNetworkInterfaces", PaginationConfig={"PageSize": _PAGE})
-    needed = max(0, _needed(situation) - _held(situation))
+    needed = _needed(situation)
+    try:
+        needed = max(0, needed - _held(situation))
+    except OperationError as error:
+        # Some of them may exist already, as those of the cluster's own nodes.
+        if len(there) + needed > quota.value:
+            yield ABOUT.cannot_tell(subject, error)
+            return
     said = f"it is {quota.value:g}, {len(there)} exist, {needed} more are needed (one for each network card)"
     if len(there) + needed > quota.value:
         yield ABOUT.problem(

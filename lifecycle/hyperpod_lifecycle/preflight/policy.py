@@ -53,7 +53,7 @@ def _is_used(read: Read, wanted: Wanted) -> bool:
         "DescribeAvailabilityZones": bool(wanted.zone_ids),
         "DescribeSecurityGroups": bool(wanted.security_group_ids),
         "DescribeSubnets": bool(wanted.subnet_ids),
-        "DescribeAddonVersions": makes_eks,
+        "DescribeAddonVersions": makes_eks or bool(wanted.add_ons),
         "DescribeClusterVersions": makes_eks,
     }.get(read.operation, True)
 

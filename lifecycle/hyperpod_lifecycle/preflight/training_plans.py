@@ -130,7 +130,7 @@ def _capacity(
             yield ABOUT.problem(
                 name,
                 f"its capacity is in {' and '.join(zones)}, and group {group.name} in {' and '.join(own)}",
-                remedy=f"put the group into a subnet in {' or '.join(zones)}",
+                remedy=situation.wanted.way_into(zones),
             )
     yield from _count(situation, name, plan, reserved, fitting)
 

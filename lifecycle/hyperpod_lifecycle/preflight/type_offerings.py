@@ -40,7 +40,7 @@ def check_type_offerings(situation: Situation) -> Iterator[Finding]:
             yield ABOUT.problem(
                 subject,
                 f"EC2 does not offer it in {_listed(zones)} ({_LABEL})",
-                remedy=f"use a subnet in {' or '.join(others)}"
+                remedy=situation.wanted.way_into(others)
                 if others
                 else f"choose another type, or another region: EC2 offers it nowhere in {region}",
             )

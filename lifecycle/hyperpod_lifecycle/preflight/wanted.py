@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from hyperpod_model.catalog import task_governance
 from hyperpod_model.catalog.fact import UnknownNameError
 from hyperpod_model.catalog.instances import InstanceType, instance_type
+from hyperpod_model.catalog.metrics import CONTAINER_INSIGHTS, HYPERPOD_OBSERVABILITY
+from hyperpod_model.catalog.preflight import (
+    BUDGET_TYPE,
+    CLUSTER_TYPE,
+    GRAFANA_TYPE,
+    PROMETHEUS_TYPE,
+    TOPIC_TYPE,
+)
 from hyperpod_model.catalog.regions import regions
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, RestrictedInstanceGroupSpec
 
@@ -19,6 +28,20 @@ AUTO_SCALING: Final = "autoscaling"
 """What a role is for: it is taken by a service, which its trust policy must name."""
 
 _S3_HOST: Final = re.compile(r"(?:(?P<bucket>.+)\.)?s3[.-](?:.+\.)?amazonaws\.(?:com|com\.cn|eu)")
+
+
+class WantedAddOn(NamedTuple):
+    """An EKS add-on that the deployment installs for something that the specification asks for.
+
+    Attributes:
+        name: Its name.
+        field: What asks for it, such as ``metrics.prometheus``.
+        has_role: Whether its pods get a role, through the Pod Identity agent.
+    """
+
+    name: str
+    field: str
+    has_role: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +160,17 @@ class Wanted:
         is_made = self.orchestrator == "eks" and self.existing_eks_arn is None
         return _distinct([*nodes, *((eks.control_plane_availability_zone_ids or ()) if is_made else ())])
 
+    def way_into(self, zone_ids: Sequence[str]) -> str:
+        """Say how the nodes come into another zone.
+
+        Args:
+            zone_ids: Ids of the zones that would do.
+        """
+        said = " or ".join(zone_ids)
+        if self.spec.network.is_existing:
+            return f"use a subnet in {said}"
+        return f"set network.availability_zone_id to {said}"
+
     @cached_property
     def training_plan_arns(self) -> tuple[str, ...]:
         """All training plans that its groups use."""
@@ -154,6 +188,48 @@ class Wanted:
         for arn, what in self._roles():
             found.setdefault(arn, []).append(what)
         return {arn: _distinct(uses) for arn, uses in found.items()}
+
+    @property
+    def add_ons(self) -> tuple[WantedAddOn, ...]:
+        """EKS add-ons beside those that every EKS cluster is made with."""
+        if self.orchestrator != "eks":
+            return ()
+        governance, metrics = self.spec.task_governance, self.spec.metrics
+        found = []
+        if governance is not None and governance.add_on:
+            found.append(WantedAddOn(task_governance.ADD_ON, "task_governance.add_on", False))
+        if metrics is not None and metrics.prometheus:
+            found.append(WantedAddOn(HYPERPOD_OBSERVABILITY.name, "metrics.prometheus", True))
+        if metrics is not None and metrics.container_insights:
+            found.append(WantedAddOn(CONTAINER_INSIGHTS.name, "metrics.container_insights", True))
+        return tuple(found)
+
+    @property
+    def users_of_pod_identity(self) -> tuple[str, ...]:
+        """What in the specification hands pods a role through the Pod Identity agent."""
+        found = [add_on.field for add_on in self.add_ons if add_on.has_role]
+        pods = self.spec.training_pods
+        if self.orchestrator == "eks" and pods is not None and pods.identity == "pod-identity":
+            found.insert(0, "training_pods")
+        return tuple(found)
+
+    @property
+    def resource_types(self) -> dict[str, str | None]:
+        """CloudFormation types that a region may lack, and what asks for each; None for the cluster."""
+        spec, metrics = self.spec, self.spec.metrics
+        found: dict[str, str | None] = {CLUSTER_TYPE: None}
+        if spec.observability is not None:
+            found[TOPIC_TYPE] = "observability"
+        if spec.budget is not None and spec.budget.limit_usd is not None:
+            found[BUDGET_TYPE] = "budget"
+        if metrics is not None and metrics.prometheus:
+            found[PROMETHEUS_TYPE] = "metrics.prometheus"
+        if metrics is not None and metrics.grafana_authentication:
+            found[GRAFANA_TYPE] = "metrics.grafana_authentication"
+        if spec.task_governance is not None:
+            found[task_governance.SCHEDULER_TYPE] = "task_governance"
+            found[task_governance.QUOTA_TYPE] = "task_governance"
+        return found
 
     def _buckets(self) -> Iterator[tuple[str, str]]:
         scripts = self.spec.lifecycle_scripts

@@ -58,5 +58,18 @@ EFA_DEVICE_PLUGIN_IMAGE: Fact[str] = fact(
 INSTANCE_TYPE_LABELS: tuple[str, ...] = tuple(_TABLE["instance_type_labels"])
 """Labels of Kubernetes by which workloads choose nodes of an instance type."""
 
+CLUSTER_TYPE: str = _TABLE["resource_types"]["cluster"]
+TOPIC_TYPE: str = _TABLE["resource_types"]["topic"]
+BUDGET_TYPE: str = _TABLE["resource_types"]["budget"]
+PROMETHEUS_TYPE: str = _TABLE["resource_types"]["prometheus"]
+GRAFANA_TYPE: str = _TABLE["resource_types"]["grafana"]
+"""CloudFormation types of what a cluster's stack makes, as far as regions may lack it."""
+
+ABSENT_RESOURCE_TYPE: Fact[str] = fact(
+    "error code where CloudFormation lacks a type", _TABLE["absent_resource_type"], _TABLE
+)
+KUEUE_DEFINITION: Fact[str] = fact("resource definition of Kueue", _TABLE["kueue_definition"], _TABLE)
+"""Where it is, there is a Kueue."""
+
 KUBERNETES_READ_POLICY: str = _TABLE["kubernetes_read_policy"]
 """EKS access policy that lets a role read all objects, definitions of resources included."""

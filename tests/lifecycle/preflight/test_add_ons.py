@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from preflight_account import MADE, ON_EKS, WITH_EKS, add_on, versions
+from preflight_account import MADE, ON_EKS, WITH_EKS, add_on, clusters, versions
 from preflight_asked import all_ok, asked, only
 from told_aws import Refusal, denied
 
@@ -117,7 +117,7 @@ def test_an_add_on_that_the_region_lacks():
             )
         },
     )
-    only(found, "problem", f"^{OPERATOR}: EKS has none for Kubernetes 1.33 in this region")
+    only(found, "problem", f"^{OPERATOR}: EKS has none for Kubernetes 1.33 in us-west-2; set another")
 
 
 def test_no_default():
@@ -126,6 +126,103 @@ def test_no_default():
     )
     assert {each.verdict for each in found} == {"cannot tell"}
     assert "names no default version" in found[0].text
+
+
+TEAMS = {"teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}]}
+EXTRAS = {
+    "task_governance": TEAMS,
+    "metrics": {"prometheus": True, "container_insights": True},
+}
+GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
+INSIGHTS = "amazon-cloudwatch-observability"
+AGENT = "eks-pod-identity-agent"
+
+
+class TestAddOnsForMore:
+    @pytest.mark.parametrize("base", [WITH_EKS, ON_EKS])
+    def test_none_where_nothing_asks_for_them(self, base):
+        spec = {**base, "task_governance": {**TEAMS, "add_on": False}, "metrics": {}}
+        assert not {GOVERNANCE, OBSERVABILITY, INSIGHTS} & {each.subject for each in asked(NAME, spec)}
+
+    def test_of_a_cluster_that_is_made(self):
+        found = asked(NAME, {**WITH_EKS, **EXTRAS})
+        all_ok(found)
+        assert [each.subject for each in found] == [*ADD_ONS, GOVERNANCE, OBSERVABILITY, INSIGHTS]
+
+    @pytest.mark.parametrize(
+        ("name", "field"),
+        [
+            (GOVERNANCE, "task_governance.add_on"),
+            (OBSERVABILITY, "metrics.prometheus"),
+            (INSIGHTS, "metrics.container_insights"),
+        ],
+    )
+    def test_that_eks_does_not_have(self, name, field):
+        lacking = {
+            OFFERED: lambda asked: (
+                {"addons": []} if asked["addonName"] == name else versions("v1.20.0-eksbuild.1")
+            )
+        }
+        said = f"^{name}: EKS has none for Kubernetes 1.33 in us-west-2; .* leave {field} out"
+        only(asked(NAME, {**WITH_EKS, **EXTRAS}, lacking), "problem", said)
+        found = asked(NAME, {**ON_EKS, **EXTRAS}, {**there("vpc-cni", AGENT), **lacking})
+        assert "update the Kubernetes version of training" in only(found, "problem", said).remedy
+
+    def test_of_a_cluster_that_exists(self):
+        found = asked(NAME, {**ON_EKS, **EXTRAS}, there("vpc-cni", AGENT))
+        all_ok(found, f"^{OBSERVABILITY}: v1.20.4-eksbuild.1 is the default for Kubernetes 1.33$")
+
+    def test_that_is_there_already(self):
+        found = asked(NAME, {**ON_EKS, "task_governance": TEAMS}, there("vpc-cni", GOVERNANCE))
+        only(found, "problem", "training has it already, .*; set task_governance.add_on to false")
+        found = asked(
+            NAME, {**ON_EKS, "metrics": {"prometheus": True}}, there("vpc-cni", AGENT, OBSERVABILITY)
+        )
+        only(
+            found, "problem", "the deployment creates it for metrics.prometheus; leave metrics.prometheus out"
+        )
+
+    def test_that_the_stack_has_installed_before(self):
+        update = {**clusters(llm_train=[]), **there("vpc-cni", AGENT, GOVERNANCE)}
+        all_ok(
+            asked(NAME, {**ON_EKS, "task_governance": TEAMS}, update), f"{GOVERNANCE}: v1.20.4.* is installed"
+        )
+        unwell = {**clusters(llm_train=[]), **there("vpc-cni", GOVERNANCE, status="CREATE_FAILED")}
+        only(asked(NAME, {**ON_EKS, "task_governance": TEAMS}, unwell), "problem", "it is CREATE_FAILED")
+
+    def test_whose_stack_installed_it_is_unknown(self):
+        refused = {("sagemaker", "ListClusters"): denied("sagemaker:ListClusters")}
+        found = asked(NAME, {**ON_EKS, "task_governance": TEAMS}, {**refused, **there("vpc-cni", GOVERNANCE)})
+        only(found, "cannot tell", f"{GOVERNANCE}: the AWS credentials do not permit sagemaker:ListClusters")
+
+    def test_the_version_of_the_eks_cluster_is_unknown(self):
+        refused = {("eks", "DescribeCluster"): denied("eks:DescribeCluster")}
+        found = asked(NAME, {**ON_EKS, "task_governance": TEAMS}, refused)
+        only(found, "cannot tell", f"{GOVERNANCE}: .* permit eks:DescribeCluster")
+
+
+class TestAgent:
+    PODS = {"training_pods": {"namespace": "kubeflow", "service_account": "trainer"}}
+
+    def test_roles_of_pods_need_it(self):
+        found = only(
+            asked(NAME, {**ON_EKS, **self.PODS, "metrics": {"prometheus": True}}),
+            "problem",
+            f"{AGENT}: training lacks it, and pods of training_pods and metrics.prometheus get their role",
+        )
+        assert found.remedy == (
+            f"aws eks create-addon --region us-west-2 --cluster-name training --addon-name {AGENT}"
+        )
+        all_ok(asked(NAME, {**ON_EKS, **self.PODS}, there("vpc-cni", AGENT)))
+
+    def test_irsa_does_not(self):
+        pods = {
+            **self.PODS["training_pods"],
+            "identity": "irsa",
+            "issuer": "oidc.eks.us-west-2.amazonaws.com/id/X",
+        }
+        all_ok(asked(NAME, {**ON_EKS, "training_pods": pods}))
 
 
 def test_slurm():

@@ -58,7 +58,7 @@ class TestVerdicts:
         lines = run(MADE).out.splitlines()
         assert lines[0] == "ok           cluster name: llm-train: no cluster has this name in us-west-2"
         assert all(line.startswith("ok  ") for line in lines[:-2])
-        assert lines[-2] == "llm-train in us-west-2, account 111122223333: 10 ok, 0 problem, 0 cannot tell"
+        assert lines[-2] == "llm-train in us-west-2, account 111122223333: 11 ok, 0 problem, 0 cannot tell"
         assert lines[-1].startswith(
             "not applicable: training plan (no group uses one); subnet (the network is"
         )

@@ -12,6 +12,7 @@ import pytest
 from kubernetes_stand_in import KubernetesStandIn, serving
 from preflight_account import MADE, ON_EKS, eks, with_groups
 from preflight_asked import all_ok, asked, only
+from told_aws import Refusal, denied
 
 from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
@@ -164,9 +165,6 @@ class TestParts:
         api.objects[DAEMON_SETS] = []
         assert len(found(api, with_groups(ON_EKS, instance_type="ml.m5.2xlarge"))) == 1
 
-    def test_no_eks_cluster(self):
-        only(asked(NAME, MADE), "not applicable", "there is no EKS cluster yet")
-
 
 class TestReads:
     @pytest.mark.parametrize("status", [401, 403])
@@ -312,3 +310,57 @@ class TestKubectl:
     def test_no_list_of_daemon_sets(self, api, kubectl):
         (kubectl / DAEMON_SETS.replace("/", "_")).unlink()
         only(found(api, context="mine"), "problem", "no DaemonSet runs the image")
+
+
+class TestKueue:
+    GOVERNED = {
+        **ON_EKS,
+        "task_governance": {"teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}]},
+    }
+    KUEUE = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterqueues.kueue.x-k8s.io"
+    LIST = ("eks", "ListAddons")
+
+    def asked(self, api, spec=None, changes=None):
+        return asked(NAME, self.GOVERNED if spec is None else spec, changes, kubernetes=reads(api))
+
+    def test_none_is_there(self, api):
+        all_ok(
+            self.asked(api), "Kueue: there is none, and amazon-sagemaker-hyperpod-taskgovernance brings it"
+        )
+
+    def test_one_of_ones_own(self, api):
+        api.objects[self.KUEUE] = definition("v1beta1")
+        said = (
+            r"Kueue: there is one \(clusterqueues.kueue.x-k8s.io\).*; remove it .* "
+            "task_governance.add_on to false"
+        )
+        only(self.asked(api), "problem", said)
+
+    def test_that_of_the_add_on(self, api):
+        api.objects[self.KUEUE] = definition("v1beta1")
+        installed = {self.LIST: {"addons": ["amazon-sagemaker-hyperpod-taskgovernance"]}}
+        assert "Kueue" not in [each.subject for each in self.asked(api, changes=installed)]
+
+    def test_it_may_be_there_where_the_add_on_is_not_installed(self, api):
+        api.objects[self.KUEUE] = definition("v1beta1")
+        governance = {**self.GOVERNED["task_governance"], "add_on": False}
+        all_ok(self.asked(api, {**self.GOVERNED, "task_governance": governance}))
+        all_ok(self.asked(api, ON_EKS))
+
+    def test_the_add_ons_are_unknown(self, api):
+        refused = {self.LIST: denied("eks:ListAddons")}
+        only(self.asked(api, changes=refused), "cannot tell", "Kueue: .* permit eks:ListAddons")
+
+    def test_kubernetes_cannot_be_asked(self, api):
+        api.status = 401
+        assert [each.subject for each in self.asked(api) if each.verdict == "cannot tell"][-1] == "Kueue"
+
+
+def test_an_eks_cluster_that_is_not_there_is_said_once(api):
+    absent = {("eks", "DescribeCluster"): Refusal("ResourceNotFoundException", "No cluster found", 404)}
+    said = asked(NAME, ON_EKS, absent, kubernetes=reads(api))
+    assert [each.text for each in said] == ["training: there is no such EKS cluster"]
+
+
+def test_slurm(api):
+    only(asked(NAME, MADE), "not applicable", "Slurm schedules the jobs")

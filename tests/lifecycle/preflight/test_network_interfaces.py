@@ -69,3 +69,9 @@ def test_the_missing_permission_is_named():
 def test_a_flexible_group_counts_with_the_type_of_most_cards():
     types = ["ml.m5.2xlarge", "ml.p5.48xlarge", "ml.g5.8xlarge"]
     all_ok(asked(NAME, with_groups(MADE, instance_type=None, instance_types=types)), "129 more are needed")
+
+
+def test_whether_the_cluster_exists_matters_only_where_there_is_no_room():
+    refused = {("sagemaker", "ListClusters"): denied("sagemaker:ListClusters")}
+    all_ok(asked(NAME, MADE, refused), "129 more are needed")
+    only(asked(NAME, MADE, {**refused, **quota_of(228)}), "cannot tell", "permit sagemaker:ListClusters")

@@ -32,7 +32,11 @@ SLURM = with_groups(
     execution_role_arn=ROLE,
 )
 OTHERS = clusters(another=[group("a", "ml.m5.large", 1)])
-SPECS = {"made": MADE, "existing": SLURM, "on EKS": ON_EKS, "with EKS": WITH_EKS}
+GOVERNED = {
+    **ON_EKS,
+    "task_governance": {"teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}]},
+}
+SPECS = {"made": MADE, "existing": SLURM, "on EKS": ON_EKS, "with EKS": WITH_EKS, "governed": GOVERNED}
 
 
 def calls(spec):

@@ -68,7 +68,7 @@ def test_a_plan_that_begins_later_is_well():
         ),
         (
             of(AvailabilityZoneId="usw2-az2"),
-            "in usw2-az2, and group workers in usw2-az1; put the group into a",
+            "in usw2-az2, and group workers in usw2-az1; set network.availability_zone_id",
         ),
         (of(TotalInstanceCount=3), "it has 3 instances, and 4 are needed; make the groups smaller"),
         (

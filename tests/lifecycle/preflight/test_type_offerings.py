@@ -47,6 +47,11 @@ def test_the_zone_of_an_existing_subnet_counts():
     )
 
 
+def test_a_network_that_is_made_goes_to_another_zone():
+    found = asked(NAME, MADE, offers(("m5.2xlarge", "usw2-az1"), ("p5.48xlarge", "usw2-az2")))
+    only(found, "problem", "does not offer it in usw2-az1.*; set network.availability_zone_id to usw2-az2$")
+
+
 def test_a_type_that_no_zone_has():
     found = asked(NAME, MADE, offers(("m5.2xlarge", "usw2-az1")))
     only(found, "problem", "choose another type, or another region: EC2 offers it nowhere in us-west-2")

@@ -19,7 +19,7 @@ from hyperpod_lifecycle.preflight.report import data_of, text_of
 from hyperpod_lifecycle.preflight.situation import Situation
 from hyperpod_lifecycle.preflight.wanted import Wanted
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
-from hyperpod_model.command_line.output import emit, has_colour
+from hyperpod_model.command_line.output import columns, emit, has_colour
 from hyperpod_model.command_line.parser import UsageError
 from hyperpod_model.faults import InvalidInputError
 
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     if options.format == "json":
         emit(f"{json.dumps(data_of(situation, findings), indent=2)}\n")
     else:
-        emit(text_of(situation, findings, has_colour=has_colour(sys.stdout)))
+        emit(text_of(situation, findings, has_colour=has_colour(sys.stdout), columns=columns(sys.stdout)))
     verdicts = {finding.verdict for finding in findings}
     return int("problem" in verdicts or (options.strict and "cannot tell" in verdicts))
 
