@@ -25,7 +25,7 @@ _KNOWN: Final = f"and on () {PENDING} offset"
 """With how long ago: whether there were figures then. Each queue has a number of pending jobs, if only 0."""
 
 
-def governance_rules(*, wait_alert_minutes: int, preemption_alert_count: int) -> str:
+def governance_rules(*, wait_alert_minutes: int | None, preemption_alert_count: int | None) -> str:
     """Return the rules as YAML, as a namespace of rule groups takes them.
 
     Kueue tells how long a job waited when it is admitted, not before: a queue from which nothing is admitted
@@ -36,10 +36,10 @@ def governance_rules(*, wait_alert_minutes: int, preemption_alert_count: int) ->
 
     Args:
         wait_alert_minutes: Wait of one job in ten that is too long, if the mean wait is growing; and how long
-            a queue may have pending jobs and admit none.
+            a queue may have pending jobs and admit none. None for no alert on either.
         preemption_alert_count: Preempted jobs of an hour that are many, if they are three times the usual.
+            None for no alert.
     """
-    seconds = wait_alert_minutes * _MINUTES_OF_HOUR
     buckets = _grown(f"{WAIT_SECONDS}_bucket", by="cluster_queue, le")
     waited, admitted = (_grown(f"{WAIT_SECONDS}_{part}", by="cluster_queue") for part in ("sum", "count"))
     recorded = {
@@ -52,6 +52,35 @@ def governance_rules(*, wait_alert_minutes: int, preemption_alert_count: int) ->
         WAIT_MEAN_FIGURE: f"{waited} / ({admitted} > 0)",
     }
     alerts = [
+        *([] if wait_alert_minutes is None else _wait_alerts(wait_alert_minutes)),
+        *([] if preemption_alert_count is None else [_preemption_alert(preemption_alert_count)]),
+    ]
+    groups = [
+        {
+            "name": "hyperpod-governance-figures",
+            "interval": "1m",
+            "rules": [{"record": name, "expr": expression} for name, expression in recorded.items()],
+        },
+    ]
+    if alerts:
+        groups.append({"name": "hyperpod-governance-alerts", "interval": "1m", "rules": alerts})
+    return yaml.safe_dump({"groups": groups}, sort_keys=False, width=1_000_000)
+
+
+def _grown(counter: str, *, by: str, within: str = "1h") -> str:
+    """How much counters have grown, with what they began with.
+
+    Kueue's counters begin with their first event, so that their first sample is growth already, which
+    ``increase`` does not see: one that is new has grown to what it is. What was there before figures were
+    collected, or while they were not, is no growth: pending jobs, which are always told, tell that they were.
+    """
+    new = f"max_over_time({counter}[{within}]) unless {counter} offset {within}"
+    return f"sum by ({by}) ({new} {_KNOWN} {within} or increase({counter}[{within}]))"
+
+
+def _wait_alerts(minutes: int) -> list[dict[str, Any]]:
+    seconds = minutes * _MINUTES_OF_HOUR
+    return [
         _alert(
             "HyperPodWaitTimeClimbing",
             f"({WAIT_P90_FIGURE} > {seconds} or {WAIT_MEAN_FIGURE} > {seconds})"
@@ -68,49 +97,32 @@ def governance_rules(*, wait_alert_minutes: int, preemption_alert_count: int) ->
             "HyperPodQueueStuck",
             f"{PENDING_FIGURE} > 0 unless on (cluster_queue)"
             f" ({_grown(ADMITTED, by='cluster_queue', within=_ADMISSION_WINDOW)} > 0)",
-            wait=f"{wait_alert_minutes}m",
+            wait=f"{minutes}m",
             summary=(
                 "{{ $value }} jobs of {{ $labels.cluster_queue }} are pending, and none has been admitted "
-                f"for {wait_alert_minutes} minutes. Look: kubectl describe clusterqueue "
+                f"for {minutes} minutes. Look: kubectl describe clusterqueue "
                 "{{ $labels.cluster_queue }}"
             ),
         ),
-        _alert(
-            "HyperPodPreemptionsSpiking",
-            f"{PREEMPTED_FIGURE} > {preemption_alert_count}"
-            # The usual is of all minutes that were measured: those without a preemption may have no value.
-            f" unless {PREEMPTED_FIGURE} <= {_SPIKE_FACTOR} * sum_over_time({PREEMPTED_FIGURE}[1d] offset 1h)"
-            f" / on () group_left () max(count_over_time({PENDING_FIGURE}[1d] offset 1h))"
-            # Jobs of an hour are counted after an hour, and what is usual is of the time before.
-            f" {_KNOWN} 2h",
-            wait="5m",
-            summary=(
-                "{{ $labels.preempting_cluster_queue }} took the place of {{ $value | humanize }} jobs "
-                "within an hour ({{ $labels.reason }}), three times the usual. Each of them goes back "
-                "to its last checkpoint"
-            ),
+    ]
+
+
+def _preemption_alert(count: int) -> dict[str, Any]:
+    return _alert(
+        "HyperPodPreemptionsSpiking",
+        f"{PREEMPTED_FIGURE} > {count}"
+        # The usual is of all minutes that were measured: those without a preemption may have no value.
+        f" unless {PREEMPTED_FIGURE} <= {_SPIKE_FACTOR} * sum_over_time({PREEMPTED_FIGURE}[1d] offset 1h)"
+        f" / on () group_left () max(count_over_time({PENDING_FIGURE}[1d] offset 1h))"
+        # Jobs of an hour are counted after an hour, and what is usual is of the time before.
+        f" {_KNOWN} 2h",
+        wait="5m",
+        summary=(
+            "{{ $labels.preempting_cluster_queue }} took the place of {{ $value | humanize }} jobs "
+            "within an hour ({{ $labels.reason }}), three times the usual. Each of them goes back "
+            "to its last checkpoint"
         ),
-    ]
-    groups = [
-        {
-            "name": "hyperpod-governance-figures",
-            "interval": "1m",
-            "rules": [{"record": name, "expr": expression} for name, expression in recorded.items()],
-        },
-        {"name": "hyperpod-governance-alerts", "interval": "1m", "rules": alerts},
-    ]
-    return yaml.safe_dump({"groups": groups}, sort_keys=False, width=1_000_000)
-
-
-def _grown(counter: str, *, by: str, within: str = "1h") -> str:
-    """How much counters have grown, with what they began with.
-
-    Kueue's counters begin with their first event, so that their first sample is growth already, which
-    ``increase`` does not see: one that is new has grown to what it is. What was there before figures were
-    collected, or while they were not, is no growth: pending jobs, which are always told, tell that they were.
-    """
-    new = f"max_over_time({counter}[{within}]) unless {counter} offset {within}"
-    return f"sum by ({by}) ({new} {_KNOWN} {within} or increase({counter}[{within}]))"
+    )
 
 
 def _alert(name: str, expression: str, *, wait: str, summary: str) -> dict[str, Any]:

@@ -57,9 +57,10 @@ class ManagedPrometheus(Construct):
             own.
         governance_rules: Whether queues are recorded and alerted on. Default ``True``.
         wait_alert_minutes: Wait of one job in ten that is too long, if the mean wait is growing, above 170
-            the mean wait itself; and how long a queue may have pending jobs and admit none. Default: 60.
+            the mean wait itself; and how long a queue may have pending jobs and admit none. None for no
+            alert on either. Default: 60.
         preemption_alert_count: Preempted jobs of an hour, of one queue and for one reason, that are many, if
-            they are three times the usual. Default: 10.
+            they are three times the usual. None for no alert. Default: 10.
 
     Attributes:
         workspace: The workspace.
@@ -81,8 +82,8 @@ class ManagedPrometheus(Construct):
         topic: sns.ITopic | None = None,
         encryption_key: kms.IKey | None = None,
         governance_rules: bool = True,
-        wait_alert_minutes: int = 60,
-        preemption_alert_count: int = 10,
+        wait_alert_minutes: int | None = 60,
+        preemption_alert_count: int | None = 10,
     ) -> None:
         super().__init__(scope, id)
         faults = [
@@ -152,7 +153,9 @@ class ManagedPrometheus(Construct):
         )
         return None
 
-    def _add_governance_rules(self, wait_alert_minutes: int, preemption_alert_count: int) -> None:
+    def _add_governance_rules(
+        self, wait_alert_minutes: int | None, preemption_alert_count: int | None
+    ) -> None:
         doubt = COLLECTED_UNDER_KUEUE_NAMES.doubt
         if doubt is not None:
             Annotations.of(self).add_info_v2(

@@ -151,6 +151,25 @@ class TestPrometheus:
         assert rules["Properties"]["Workspace"] == {"Fn::GetAtt": [workspace, "Arn"]}
         assert yaml.safe_load(rules["Properties"]["Data"])["groups"]
 
+    @pytest.mark.parametrize(
+        ("limits", "alerts"),
+        [
+            ({}, ["HyperPodWaitTimeClimbing", "HyperPodQueueStuck", "HyperPodPreemptionsSpiking"]),
+            ({"wait_alert_minutes": None}, ["HyperPodPreemptionsSpiking"]),
+            ({"preemption_alert_count": None}, ["HyperPodWaitTimeClimbing", "HyperPodQueueStuck"]),
+            ({"wait_alert_minutes": None, "preemption_alert_count": None}, []),
+        ],
+    )
+    def test_an_alert_without_a_limit_is_left_out_and_figures_are_not(
+        self, limits: dict[str, Any], alerts: list[str]
+    ) -> None:
+        where = stack()
+        ManagedPrometheus(where, "Prometheus", cluster=cluster(where), **limits)
+        _, rules = only(rendered(where), RULES)
+        recorded, *alerting = yaml.safe_load(rules["Properties"]["Data"])["groups"]
+        assert len(recorded["rules"]) == 5
+        assert [rule["alert"] for group in alerting for rule in group["rules"]] == alerts
+
     def test_without_a_reader_there_is_a_warning_and_no_alert_manager(self) -> None:
         where = stack()
         ManagedPrometheus(where, "Prometheus", cluster=cluster(where), governance_rules=False)
