@@ -1,8 +1,9 @@
-"""The check by which an idle fleet is told from a busy one."""
+"""The check that puts figures of jobs into CloudWatch."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import pkgutil
 from typing import Final
 
@@ -12,7 +13,13 @@ from constructs import Construct
 from hyperpod_charts.checked_arguments import check_given, known, refuse_arguments
 from hyperpod_charts.kubernetes_object import KubernetesObject
 from hyperpod_charts.service_account import ServiceAccount
-from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
+from hyperpod_model.catalog.job_figures import (
+    CHECK_MINUTES,
+    CLUSTER_DIMENSION,
+    FIGURES_BY_KEY,
+    QUEUE_DIMENSION,
+)
+from hyperpod_model.catalog.kueue_workloads import GROUP, LOCAL_QUEUES, WORKLOADS
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 from hyperpod_model.checks.images import check_image
 
@@ -27,16 +34,21 @@ _SECONDS: Final = 300
 
 
 class JobFiguresCheck(Chart):
-    """A CronJob that puts the number of running jobs into CloudWatch, every 10 minutes.
+    """A CronJob that puts the figures of jobs into CloudWatch, every 10 minutes.
 
-    A job is a group of running pods of one owner that ask for GPUs, Neuron devices or EFA. The metric
-    ``RunningJobs`` of namespace ``/aws/sagemaker/Clusters`` has the name of the HyperPod cluster as dimension
-    ``ClusterName``; ``BudgetGuard`` watches it. Where pods cannot be listed, or CloudWatch refuses, the job
-    fails with one line in its log and no number is put.
+    The metrics of namespace ``/aws/sagemaker/Clusters`` are ``RunningJobs``, ``PendingJobs``,
+    ``PreemptedJobs``, ``LongestWait`` and ``LongestRun``, each with the name of the HyperPod cluster as
+    dimension ``ClusterName``, and once more for each namespace with jobs or a queue of Kueue, with a second
+    dimension ``Queue``. A job is a group of running pods of one owner that ask for GPUs, Neuron devices or
+    EFA. What waits and what was preempted Kueue says, where it is installed; else jobs wait none of whose
+    pods runs yet, and preemptions are not put. ``BudgetGuard`` watches the first.
 
-    Made are, in ``kube-system``: a service account, a role that lists pods and its binding, a ConfigMap with
-    the script, and the CronJob. The pods need a role for ``cloudwatch:PutMetricData``, by EKS Pod Identity or
-    IRSA; ``JobFiguresManifest`` makes one.
+    Where pods cannot be listed, or CloudWatch refuses, the job fails with one line in its log and nothing is
+    put; where only Kueue does not answer, it puts what runs, and fails the same way.
+
+    Made are, in ``kube-system``: a service account, a role that lists pods, and workloads and local queues of
+    Kueue, its binding, a ConfigMap with the script, and the CronJob. The pods need a role for
+    ``cloudwatch:PutMetricData``, by EKS Pod Identity or IRSA; ``JobFiguresManifest`` makes one.
 
     Args:
         scope: Parent: a ``cdk8s.App``, or another chart.
@@ -82,7 +94,12 @@ class JobFiguresCheck(Chart):
             self,
             "Role",
             "ClusterRole",
-            {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]},
+            {
+                "rules": [
+                    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+                    {"apiGroups": [GROUP], "resources": [WORKLOADS, LOCAL_QUEUES], "verbs": ["list"]},
+                ]
+            },
         )
         binding = _cluster_object(
             self,
@@ -103,7 +120,7 @@ class JobFiguresCheck(Chart):
                 ],
             },
         )
-        script = count_script()
+        script = figures_script()
         configuration = KubernetesObject(
             self,
             "Script",
@@ -115,9 +132,11 @@ class JobFiguresCheck(Chart):
         )
         environment = {
             "NAMESPACE": METRIC_NAMESPACE,
-            "METRIC": RUNNING_JOBS.name,
-            "DIMENSION": CLUSTER_DIMENSION,
             "CLUSTER": cluster_name,
+            "CLUSTER_DIMENSION": CLUSTER_DIMENSION,
+            "QUEUE_DIMENSION": QUEUE_DIMENSION,
+            "FIGURES": json.dumps(FIGURES_BY_KEY),
+            "MINUTES": str(CHECK_MINUTES),
             "AWS_REGION": region,
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -152,7 +171,7 @@ class JobFiguresCheck(Chart):
         self.cron_job.add_dependency(binding, configuration)
 
 
-def count_script() -> str:
+def figures_script() -> str:
     """Return the script that the pods run."""
     content = pkgutil.get_data("hyperpod_charts", f"pod_scripts/{_SCRIPT}")
     assert content is not None
@@ -171,7 +190,7 @@ def _pod(image: str, environment: dict[str, str]) -> dict[str, object]:
         },
         "containers": [
             {
-                "name": "count",
+                "name": "measure",
                 "image": image,
                 "command": ["python3", f"{_FOLDER}/{_SCRIPT}"],
                 "env": [{"name": name, "value": value} for name, value in environment.items()],

@@ -1,4 +1,4 @@
-"""The check of running jobs, applied with the stack."""
+"""The check of jobs, applied with the stack."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperpod_constructs.job_figures_role import JobFiguresRole
 
 
 class JobFiguresManifest(Construct):
-    """The CronJob that counts running jobs, in the EKS cluster of the stack, and the role of its pods.
+    """The CronJob that puts figures of jobs, in the EKS cluster of the stack, and the role of its pods.
 
     The role takes a session of EKS Pod Identity of exactly this cluster, namespace and service account, and
     may put metrics into ``/aws/sagemaker/Clusters``, nothing else. What is applied goes with this construct.

@@ -1,4 +1,4 @@
-"""The role of the pods that count running jobs."""
+"""The role of the pods that put figures of jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JobFiguresRole(RoleWithAttachedPermissions):
         service_account: Their Kubernetes service account.
     """
 
-    _holder = "the check of running jobs"
+    _holder = "the check of jobs"
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class JobFiguresRole(RoleWithAttachedPermissions):
             scope,
             id,
             assumed_by=pod_identity_principal(control_plane, namespace, service_account),
-            description="Pods that count running jobs",
+            description="Pods that put figures of jobs",
         )
         self._allow(
             "PublishJobFigures",

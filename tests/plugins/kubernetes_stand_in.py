@@ -25,8 +25,10 @@ class KubernetesStandIn:
     """What the stand-in serves, and what it was asked.
 
     Attributes:
-        objects: By path. A list is served as one, in pages of one item.
+        objects: By path. A list is served as one, in pages; of pods, those of the phase that is asked for.
+        page: Items of a page.
         status: Answered in the place of objects, unless 200.
+        refused: Paths that are answered with another status.
         asked: Method, path and token of each request.
         endpoint: Its address.
         authority: Its certificate as EKS says it.
@@ -34,23 +36,31 @@ class KubernetesStandIn:
 
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}
+        self.page = 1
         self.status = 200
+        self.refused: dict[str, int] = {}
         self.asked: list[tuple[str, str, str | None]] = []
         self.endpoint = ""
         self.authority = ""
 
     def answer(self, path: str) -> tuple[int, Any]:
         parts = urlparse(path)
-        if self.status != 200:
-            return self.status, {}
+        status = self.refused.get(parts.path, self.status)
+        if status != 200:
+            return status, {}
         found = self.objects.get(parts.path)
         if found is None:
             return 404, {}
         if not isinstance(found, list):
             return 200, found
-        at = int(parse_qs(parts.query).get("continue", ["at 0"])[0].removeprefix("at "))
-        more = {"continue": f"at {at + 1}"} if at + 1 < len(found) else {}
-        return 200, {"items": found[at : at + 1], "metadata": more}
+        query = parse_qs(parts.query)
+        if "fieldSelector" in query:
+            phase = query["fieldSelector"][0].removeprefix("status.phase=")
+            found = [one for one in found if one["status"]["phase"] == phase]
+        at = int(query.get("continue", ["at 0"])[0].removeprefix("at "))
+        end = at + self.page
+        more = {"continue": f"at {end}"} if end < len(found) else {}
+        return 200, {"items": found[at:end], "metadata": more}
 
 
 @contextmanager
@@ -77,7 +87,7 @@ def serving(folder: Path) -> Iterator[KubernetesStandIn]:
     context.load_cert_chain(certificate)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     kept.endpoint = f"https://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield kept
     server.shutdown()

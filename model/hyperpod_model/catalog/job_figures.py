@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hyperpod_model.catalog._tables import table
@@ -21,6 +22,9 @@ class JobFigure(NamedTuple):
 
 _TABLE = table("job_figures")
 _FIGURES = {name: JobFigure(row["name"], row["unit"]) for name, row in _TABLE["metrics"].items()}
+
+FIGURES_BY_KEY: Mapping[str, JobFigure] = _FIGURES
+"""The figures by the words that the programs use that put them."""
 
 RUNNING_JOBS: JobFigure = _FIGURES["running"]
 
