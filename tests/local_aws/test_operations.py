@@ -118,7 +118,7 @@ def test_a_dry_run_leaves_all_as_it_is(site: Site, told: Told) -> None:
         ("replace", site.name, "workers-1"),
         ("reboot", site.name, "workers-1"),
         ("check", site.name, "workers-1"),
-        ("update-software", site.name),
+        ("update-software", site.name, "--all-groups"),
     ):
         told(*command, "--dry-run")
     assert site.nodes == before

@@ -55,6 +55,7 @@ def plan_update(
     cluster: Cluster,
     nodes: Sequence[Node],
     groups: Sequence[str] = (),
+    all_groups: bool = False,
     image_id: str | None = None,
     release_version: str | None = None,
     batch: BatchSize | None = None,
@@ -67,7 +68,8 @@ def plan_update(
     Args:
         cluster: The cluster, as it is now.
         nodes: All its nodes.
-        groups: Names of the groups. Default: all.
+        groups: Names of the groups. Default: all on EKS; on Slurm none, since the controller is in one.
+        all_groups: Whether all groups are meant, Slurm's controller included. Default: False.
         image_id: Image of one's own, or ``default``. Default: HyperPod's newest.
         release_version: Release of HyperPod's image, such as ``1.2.3``. Default: the newest.
         batch: How many nodes at once. Default: HyperPod updates all at once.
@@ -76,7 +78,7 @@ def plan_update(
         rollback_alarms: CloudWatch alarms that roll it back. Default: none.
 
     Raises:
-        OperationError: If a group is unknown.
+        OperationError: If a group is unknown, or none is named where one must be.
     """
     known = {group.name: group for group in cluster.groups}
     unknown = [name for name in groups if name not in known]
@@ -85,6 +87,8 @@ def plan_update(
             "unsuitable",
             f"cluster {cluster.name} has no group {', '.join(unknown)}; it has {', '.join(known)}",
         )
+    if cluster.orchestrator == "slurm" and not groups and not all_groups:
+        raise OperationError("unsuitable", _name_the_groups(cluster))
     wanted = [known[name] for name in dict.fromkeys(groups)] if groups else list(known.values())
     touched = tuple(node for node in nodes if node.group in {group.name for group in wanted})
     deployment = _deployment(batch, rollback_batch, wait_seconds, rollback_alarms)
@@ -117,6 +121,23 @@ def plan_update(
         request=request,
         refusals=tuple(refusals),
         consequences=tuple(_consequences(cluster, [group.name for group in wanted], batch, touched)),
+    )
+
+
+def _name_the_groups(cluster: Cluster) -> str:
+    controllers = [group.name for group in cluster.groups if group.slurm_node_type == "Controller"]
+    there = ", ".join(f"{group.name} ({group.current} nodes)" for group in cluster.groups)
+    others = [group.name for group in cluster.groups if group.name not in controllers]
+    told = (
+        f"{' and '.join(controllers)} with Slurm's controller, which stops the scheduler for all jobs"
+        if controllers
+        else "that of Slurm's controller, which stops the scheduler for all jobs; the API does not tell "
+        "which that is, since lifecycle scripts set Slurm up"
+    )
+    example = f", such as --group {others[0]}" if controllers and others else ""
+    return (
+        f"on Slurm an update of all groups updates also {told}: name groups with --group{example}, or say "
+        f"--all-groups; cluster {cluster.name} has {there}"
     )
 
 
@@ -162,6 +183,7 @@ def _consequences(
     ]
     if controllers:
         found.append(
-            "Slurm's controller is among them: its state is lost unless it is kept elsewhere, such as in FSx"
+            "Slurm's controller is among them: no job starts until it is back, and its state is lost unless "
+            "it is kept elsewhere, such as in FSx"
         )
     return found

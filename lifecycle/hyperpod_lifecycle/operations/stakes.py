@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.errors import OperationError, in_words
+from hyperpod_lifecycle.operations.saves_under_way import Saves, saves_at
+from hyperpod_lifecycle.operations.spans import span
 
 _NEWEST_FILES: Final = 3
 _DURABLE: Final = frozenset({"disk", "s3"})
@@ -35,6 +37,7 @@ class AtStake:
         steps: Steps since then; None if unknown.
         step_seconds: Median seconds of a step; None if unknown.
         unknown: Why something is unknown; None if all is known.
+        saves: Which saves are under way; None if nobody said where the checkpoints are.
     """
 
     job: str | None = None
@@ -44,6 +47,7 @@ class AtStake:
     steps: int | None = None
     step_seconds: float | None = None
     unknown: str | None = None
+    saves: Saves | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -105,23 +109,27 @@ def at_stake(
     with local_records(aws, place) as folder:
         told = read_all(folder)
         beat = heartbeat(folder)
+    now = time.time() if now is None else now
     saved: int | None = None
     unknown: str | None = None
+    saves: Saves | None = None
     if checkpoints is not None:
+        saves = saves_at(aws, checkpoints, records=told, now=now)
         saved, unknown = _newest_checkpoint(aws, checkpoints)
     else:
         saved = max((one["step"] for one in _saves(told, set(_DURABLE))), default=None)
     if beat is None:
-        return AtStake(saved_step=saved, unknown=f"no job left a sign of life in {place}")
+        return AtStake(saved_step=saved, unknown=f"no job left a sign of life in {place}", saves=saves)
     last = int(beat["step"])
     return AtStake(
         job=str(told[-1]["job"]) if told else None,
         last_step=last,
-        silent_seconds=max(0.0, (time.time() if now is None else now) - float(beat["time"])),
+        silent_seconds=max(0.0, now - float(beat["time"])),
         saved_step=saved,
         steps=_lost(last, saved, unknown),
         step_seconds=step_seconds(told),
         unknown=unknown,
+        saves=saves,
     )
 
 
@@ -232,12 +240,3 @@ def _newest_checkpoint(aws: Aws, place: str) -> tuple[int | None, str | None]:
     except (CheckpointError, OSError, ValueError) as error:
         return None, f"the checkpoints at {place} cannot be listed: {error}"
     return max(steps, default=None), None
-
-
-def span(seconds: float) -> str:
-    """Write a time span for people."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

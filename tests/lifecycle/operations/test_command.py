@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -16,6 +17,9 @@ from terminals import Terminal
 from hyperpod_lifecycle.operations.clusters import HyperPod
 from hyperpod_lifecycle.operations.command import main
 from hyperpod_lifecycle.operations.command.arguments import parsed
+from hyperpod_lifecycle.operations.saves_under_way import wait_for
+from hyperpod_lifecycle.training.checkpoint_store import Attempt
+from hyperpod_lifecycle.training.directory_store import DirectoryStore
 
 CONTROLLER, FIRST, SECOND = (
     instance_id("controller", 1),
@@ -261,6 +265,7 @@ class TestRepair:
         for more in ([], ["--yes"], ["--dry-run"]):
             out = said(action, "llm-train", "workers-1", *more, code=1).out
             assert "refused: cluster llm-train is Updating, not InService" in out
+            assert "lifecycle scripts" not in out
         assert aws.requests(operation) == []
 
     def test_what_a_job_loses(self, aws, said, tmp_path, action, operation):
@@ -279,6 +284,118 @@ class TestRepair:
         names = [one["InstanceId"] for one in nodes]
         assert "in 2 requests of at most 25 nodes" in said(action, "llm-train", *names, "--yes").out
         assert [len(request["NodeIds"]) for request in aws.requests(operation)] == [25, 15]
+
+
+class TestSaveUnderWay:
+    @pytest.fixture
+    def store(self, aws, tmp_path, monkeypatch):
+        monkeypatch.setattr("hyperpod_lifecycle.operations.command.repair._POLL_SECONDS", 0.05)
+        aws.answers["BatchRebootClusterNodes"] = taken
+        store = DirectoryStore(tmp_path)
+        store.begin(Attempt(120, "a" * 32))
+        return store
+
+    @pytest.fixture
+    def once_waiting(self, monkeypatch):
+        """Does something right after the first look of a wait."""
+
+        def after(change):
+            def waits(saves, *, look, **options):
+                def looks():
+                    seen = look()
+                    change()
+                    return seen
+
+                return wait_for(saves, look=looks, **options)
+
+            monkeypatch.setattr("hyperpod_lifecycle.operations.command.repair.wait_for", waits)
+
+        return after
+
+    def test_it_is_said(self, aws, said, store, tmp_path):
+        out = said("replace", "llm-train", FIRST, "--dry-run", "--checkpoints", str(tmp_path)).out
+        assert "a save of step 120 is under way since " in out
+        assert "--wait-for-save MINUTES waits for it first" in out
+        found = data(said, "replace", "llm-train", FIRST, "--dry-run", "--checkpoints", str(tmp_path))
+        assert [one["step"] for one in found["at_stake"]["saves"]["under_way"]] == [120]
+
+    def test_without_checkpoints_it_is_not_known(self, aws, said, tmp_path):
+        out = said("reboot", "llm-train", FIRST, "--dry-run", "--recovery-records", str(tmp_path)).out
+        assert "whether a save is under way is not known: say --checkpoints" in out
+
+    def test_it_is_waited_for(self, aws, said, store, tmp_path, once_waiting):
+        once_waiting(lambda: store.discard(Attempt(120, "a" * 32), 0))
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "5", "--yes")
+        told = said("reboot", "llm-train", FIRST, *place)
+        assert "a save that is under way is waited for, up to 5 min" in told.out
+        assert "waiting up to 5 min for the save of step 120" in told.err
+        assert "the save of step 120 has ended" in told.err
+        assert "is being rebooted" in told.out
+
+    def test_it_lasts_too_long(self, aws, said, store, tmp_path):
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "0.005", "--yes")
+        out = said("reboot", "llm-train", FIRST, *place, code=1).out
+        assert "refused: the save of step 120 is still under way after 0 s: nothing was done" in out
+        assert aws.requests("BatchRebootClusterNodes") == []
+
+    def test_a_dry_run_waits_for_nothing(self, aws, said, store, tmp_path):
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "1440", "--dry-run")
+        assert "is waited for, up to 24.0 h" in said("reboot", "llm-train", FIRST, *place).out
+
+    def test_nothing_is_under_way(self, aws, said, tmp_path):
+        aws.answers["BatchRebootClusterNodes"] = taken
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "5", "--yes")
+        told = said("reboot", "llm-train", FIRST, *place)
+        assert "no save is under way" in told.out
+        assert "waiting" not in told.err
+
+    def test_what_changed_meanwhile_is_seen(self, aws, said, store, tmp_path, once_waiting):
+        def changed():
+            aws.answers["DescribeCluster"] = cluster(ClusterStatus="Updating")
+            store.discard(Attempt(120, "a" * 32), 0)
+
+        once_waiting(changed)
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "5", "--yes")
+        out = said("reboot", "llm-train", FIRST, *place, code=1).out
+        assert "refused: cluster llm-train is Updating" in out
+        assert aws.requests("BatchRebootClusterNodes") == []
+
+    def test_an_interrupt_of_the_wait(self, aws, said, store, tmp_path, monkeypatch):
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("hyperpod_lifecycle.operations.command.repair.wait_for", interrupted)
+        place = ("--checkpoints", str(tmp_path), "--wait-for-save", "5", "--yes")
+        err = said("reboot", "llm-train", FIRST, *place, code=130).err
+        assert "interrupted while it waited for the save: nothing was done" in err
+
+    @pytest.mark.parametrize(
+        ("more", "message"),
+        [
+            (
+                ["--wait-for-save", "5"],
+                "--wait-for-save looks for saves in the checkpoints: say --checkpoints",
+            ),
+            (["--wait-for-save", "1441", "--checkpoints", "x"], "must be 1440 or less, got '1441'"),
+            (["--wait-for-save", "0", "--checkpoints", "x"], "must be more than 0, got '0'"),
+            (
+                ["--wait-for-save", "5", "--checkpoints", "/nowhere/at/all"],
+                "a save cannot be seen: /nowhere/at/all cannot be looked at: there is no such folder",
+            ),
+        ],
+    )
+    def test_refusals(self, aws, said, more, message):
+        assert message in said("reboot", "llm-train", FIRST, *more, "--yes", code=2).err
+        assert aws.requests("BatchRebootClusterNodes") == []
+
+    def test_a_file_system_that_hangs_keeps_nobody_from_repairs(self, aws, said, tmp_path, monkeypatch):
+        hanging = threading.Event()
+        module = "hyperpod_lifecycle.operations.command.repair"
+        monkeypatch.setattr(f"{module}._ANSWER_SECONDS", 0.05)
+        monkeypatch.setattr(f"{module}.at_stake", lambda *_, **__: hanging.wait())
+        out = said("reboot", "llm-train", FIRST, "--dry-run", "--checkpoints", str(tmp_path)).out
+        hanging.set()
+        assert f"what a job would lose is not known: {tmp_path} does not answer within 0.05 s" in out
 
 
 def test_a_replacement_that_nobody_reads_takes_no_numbers(aws, said):
@@ -409,6 +526,96 @@ class TestAdvise:
         out = said("advise", "llm-train").out
         assert "Failure: lifecycle scripts did not run" in out
         assert FIRST not in out
+
+    HAPPENED = [
+        {"EventTime": 1_796_011_200 - 60 * number, "EventLevel": "Warn", "Description": text, **members}
+        for number, (text, members) in enumerate(
+            [
+                ("of another node", {"InstanceId": FIRST}),
+                ("Insufficient capacity\nin use1-az4", {}),
+                ("scripts run", {"InstanceId": SECOND}),
+                ("launched", {"InstanceId": SECOND}),
+                ("too old to be shown", {"InstanceId": SECOND}),
+            ]
+        )
+    ]
+
+    def on_its_way(self, aws, status="Pending"):
+        nodes = [node("workers", 1), node("workers", 2, status=status)]
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": nodes}
+        aws.answers["ListClusterEvents"] = {"Events": self.HAPPENED}
+
+    def test_a_node_that_is_pending(self, aws, said):
+        self.on_its_way(aws)
+        line = {"timestamp": 1_796_007_700_000, "logStreamName": "s", "eventId": "1", "message": "mount"}
+        aws.answers["FilterLogEvents"] = lambda request: {
+            "events": [line] if request.get("logStreamNames") == [f"LifecycleConfig/workers/{SECOND}"] else []
+        }
+        out = said("advise", "llm-train").out
+        assert f"workers-2 ({SECOND}), Pending: HyperPod brings it up, new or after a reboot: it takes" in out
+        assert "no fault" not in out
+        assert "  since its launch " in out
+        assert " ago: mount" in out
+        assert "  event: 2026-11-30 03:59 UTC Warn Insufficient capacity in use1-az4" in out
+        assert out.count("event: ") == 3
+        assert "of another node" not in out
+        assert f"look at: hyperpod-nodes logs llm-train {SECOND} --region us-west-2" in out
+        listing = "aws sagemaker list-cluster-events --cluster-name llm-train --instance-group-name workers"
+        assert f"look at: {listing}" in out
+        (found,) = data(said, "advise", "llm-train")["nodes"]
+        assert found["transition"]["scripts_said"] == "mount"
+
+    def test_a_node_that_runs_goes_through_nothing(self, aws, said):
+        found = data(said, "advise", "llm-train", "workers-1")["nodes"]
+        assert [one["transition"] for one in found] == [None]
+        assert aws.requests("ListClusterEvents") == []
+
+    @pytest.mark.parametrize(
+        ("status", "words"),
+        [
+            ("ShuttingDown", "HyperPod takes it away"),
+            ("SystemUpdating", "HyperPod images it anew"),
+            ("DeepHealthCheckInProgress", "it is being checked, which takes about 2 hours"),
+            ("AttachInProgress", "HyperPod changes it"),
+        ],
+    )
+    def test_other_states_of_a_node(self, aws, said, status, words):
+        self.on_its_way(aws, status)
+        out = said("advise", "llm-train", "workers-2").out
+        assert f"{status}: {words}" in out
+        assert "its lifecycle scripts wrote nothing" in out
+
+    def test_a_pending_node_with_a_fault_is_not_replaced_now(self, aws, said, programs):
+        self.on_its_way(aws)
+        program = programs / "scontrol"
+        line = "NodeName=ip-10-7-0-2 State=DOWN Reason=Xid 79 [root@2026-11-30]"
+        program.write_text(f"#!/bin/sh\necho '{line}'\n")
+        program.chmod(0o755)
+        out = said("advise", "llm-train", "workers-2").out
+        assert "it takes no jobs before its lifecycle scripts have ended; replace the node" in out
+        assert "hyperpod-nodes replace" not in out
+
+    def test_events_that_there_are_none_of(self, aws, said):
+        self.on_its_way(aws)
+        told = cluster()
+        del told["NodeProvisioningMode"]
+        aws.answers["DescribeCluster"] = told
+        out = said("advise", "llm-train", "workers-2").out
+        assert "the API keeps no events of this cluster" in out
+        assert aws.requests("ListClusterEvents") == []
+
+    def test_events_that_may_not_be_read(self, aws, said):
+        self.on_its_way(aws)
+        aws.answers["ListClusterEvents"] = error("AccessDeniedException")
+        out = said("advise", "llm-train", "workers-2").out
+        assert "the events of group workers are not known: the AWS credentials do not permit" in out
+
+    def test_nodes_that_are_not_there(self, aws, said):
+        aws.answers["DescribeCluster"] = cluster(InstanceGroups=[group("workers", 2, TargetCount=4)])
+        aws.answers["ListClusterEvents"] = {"Events": self.HAPPENED}
+        out = said("advise", "llm-train").out
+        assert "group workers has 2 of 4 nodes; the others are not there" in out
+        assert "Warn Insufficient capacity" in out
 
     def test_logs_that_may_not_be_read(self, aws, said):
         aws.answers["FilterLogEvents"] = error("AccessDeniedException")
@@ -550,7 +757,9 @@ class TestCheck:
         ],
     )
     def test_what_cannot_be_checked(self, aws, said, arguments, refusal):
-        assert f"refused: {refusal}" in said("check", "llm-train", *arguments, "--yes", code=1).out
+        out = said("check", "llm-train", *arguments, "--yes", code=1).out
+        assert out.splitlines()[1].startswith(f"refused: {refusal}")
+        assert "take no jobs" not in out
         assert aws.requests("StartClusterHealthCheck") == []
 
     def test_connectivity_of_two(self, aws, said):
@@ -690,11 +899,12 @@ class TestUpdateSoftware:
         assert eks.requests("UpdateClusterSoftware") == []
 
     def test_no_batches_on_slurm(self, aws, said):
-        out = said("update-software", "llm-train", "--batch-nodes", "1", "--yes", code=1).out
+        out = said("update-software", "llm-train", "--all-groups", "--batch-nodes", "1", "--yes", code=1).out
         assert "refused: updates in batches, which goes with the EKS orchestrator only" in out
 
     def test_a_controller_loses_its_state(self, aws, said):
-        assert "Slurm's controller is among them" in said("update-software", "llm-train", "--dry-run").out
+        out = said("update-software", "llm-train", "--all-groups", "--dry-run").out
+        assert "Slurm's controller is among them: no job starts until it is back" in out
         out = said("update-software", "llm-train", "--group", "workers", "--dry-run").out
         assert "controller is among them" not in out
 
@@ -702,20 +912,43 @@ class TestUpdateSoftware:
         aws.answers["DescribeCluster"] = cluster(
             InstanceGroups=[group("workers", 2, CurrentImageId="ami-0123456789")]
         )
-        out = said("update-software", "llm-train", code=1).out
+        out = said("update-software", "llm-train", "--all-groups", code=1).out
         assert "refused: group workers has an image of its own; say --image-id" in out
-        assert said("update-software", "llm-train", "--image-id", "default", "--dry-run").out
+        assert said("update-software", "llm-train", "--all-groups", "--image-id", "default", "--dry-run").out
 
     def test_a_cluster_that_changes(self, aws, said):
         aws.answers["DescribeCluster"] = cluster(ClusterStatus="SystemUpdating")
+        out = said("update-software", "llm-train", "--all-groups", code=1).out
+        assert "refused: cluster llm-train is SystemUpdating" in out
+        assert "is lost" not in out
+
+    @pytest.mark.parametrize("more", [[], ["--yes"], ["--dry-run"]])
+    def test_on_slurm_groups_are_named(self, aws, said, more):
+        err = said("update-software", "llm-train", *more, code=2).err
         assert (
-            "refused: cluster llm-train is SystemUpdating" in said("update-software", "llm-train", code=1).out
-        )
+            "on Slurm an update of all groups updates also controller with Slurm's controller, which stops "
+            "the scheduler for all jobs: name groups with --group, such as --group workers, or say "
+            "--all-groups; cluster llm-train has controller (1 nodes), workers (2 nodes)"
+        ) in err
+        assert aws.requests("UpdateClusterSoftware") == []
+
+    def test_on_slurm_set_up_by_scripts_nobody_knows_the_controller(self, aws, said):
+        aws.answers["DescribeCluster"] = cluster(InstanceGroups=[group("head", 1), group("workers", 2)])
+        err = said("update-software", "llm-train", code=2).err
+        assert "the API does not tell which that is, since lifecycle scripts set Slurm up: name groups" in err
+
+    @pytest.mark.parametrize("named", [["--group", "workers"], ["--all-groups"]])
+    def test_on_slurm_what_is_named_is_updated(self, aws, said, named):
+        aws.answers["UpdateClusterSoftware"] = {"ClusterArn": CLUSTER_ARN}
+        assert "started" in said("update-software", "llm-train", *named, "--yes").out
+        (asked,) = aws.requests("UpdateClusterSoftware")
+        assert ("InstanceGroups" in asked) == (named[0] == "--group")
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             (["--group", "x"], "cluster llm-train has no group x; it has controller, workers"),
+            (["--group", "workers", "--all-groups"], "not allowed with argument"),
             (["--release-version", "new"], "must be such as 1.2.3, got 'new'"),
             (["--wait-seconds", "3601"], "must be from 0 to 3600, got '3601'"),
             (["--batch-nodes", "1", "--batch-percent", "1"], "not allowed with argument"),

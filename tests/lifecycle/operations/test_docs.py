@@ -60,8 +60,8 @@ def test_a_command_does_what_it_says(as_on_the_page, command, capsys, tmp_path):
         as_on_the_page.answers["DescribeCluster"] = cluster(
             Orchestrator={"Eks": {"ClusterArn": arn}}, InstanceGroups=[group("workers", 4)]
         )
-    place = str(tmp_path / "recovery")
-    arguments = [place if one.startswith("/fsx/") else one for one in arguments]
+    places = {"/fsx/llama/checkpoints/recovery": tmp_path / "recovery", "/fsx/llama/checkpoints": tmp_path}
+    arguments = [str(places.get(one, one)) for one in arguments]
     if "s3://my-checkpoints/llama" in arguments:
         arguments[arguments.index("s3://my-checkpoints/llama")] = str(tmp_path)
     code = 1 if options.module == "drill" else 0  # nothing resumes here
@@ -88,7 +88,11 @@ def test_every_action_is_listed():
         f"{service}:{operation}"
         for service, operation in re.findall(r'\.(?:call|pages)\(\s*"(\w+)", "(\w+)"', SOURCES)
     } | {f"sagemaker:{name}" for name in re.findall(r'"(Batch\w+ClusterNodes)"', SOURCES)}
-    needed = {"s3:ListBucket" if action == "s3:ListObjectsV2" else action for action in called}
+    permitted_by = {
+        "s3:ListObjectsV2": "s3:ListBucket",
+        "s3:ListMultipartUploads": "s3:ListBucketMultipartUploads",
+    }
+    needed = {permitted_by.get(action, action) for action in called}
     assert listed == needed | {"ssm:StartSession"}
 
 

@@ -11,7 +11,8 @@ from recorded_job import STEP, Job
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.errors import OperationError
-from hyperpod_lifecycle.operations.stakes import at_stake, span
+from hyperpod_lifecycle.operations.spans import span
+from hyperpod_lifecycle.operations.stakes import at_stake
 from hyperpod_lifecycle.training.checkpoint_store import step_name
 from hyperpod_lifecycle.training.recovery_records import HEARTBEAT_NAME
 

@@ -15,6 +15,12 @@ from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.operations.node_health import HealthView, SeenFault, is_faulty
 from hyperpod_lifecycle.operations.node_logs import detected_faults
 from hyperpod_lifecycle.operations.node_names import named
+from hyperpod_lifecycle.operations.transitions import (
+    Transition,
+    events_command,
+    events_of,
+    transition_of,
+)
 from hyperpod_model.command_line.parser import UsageError
 
 _AUTOMATIC = (
@@ -58,9 +64,20 @@ def _asked(options: Namespace) -> int:
         else [node for node in site.nodes if is_faulty(node, health)]
     )
     notes = [line for line in [health_line(health)] if line is not None]
-    advised = [(node, _of_node(site, node, health, options, notes)) for node in nodes]
-    if site.cluster.replaces_nodes and any(advice.repair in ("replace", "reboot") for _, advice in advised):
+    advised = [
+        (
+            node,
+            _of_node(site, node, health, options, notes),
+            transition_of(site.aws, site.cluster, node),
+        )
+        for node in nodes
+    ]
+    if site.cluster.replaces_nodes and any(
+        advice.repair in ("replace", "reboot") for _, advice, _ in advised
+    ):
         notes.append(_AUTOMATIC)
+    if not options.nodes:
+        notes += _missing(site)
     if not advised:
         unseen = (
             "" if health.unreachable is None else " that can be seen from here; name nodes to look at logs"
@@ -72,8 +89,14 @@ def _asked(options: Namespace) -> int:
         data={
             "cluster": site.cluster.name,
             "nodes": [
-                {"name": node.name, "id": node.id, "status": node.status, **dataclasses.asdict(advice)}
-                for node, advice in advised
+                {
+                    "name": node.name,
+                    "id": node.id,
+                    "status": node.status,
+                    **dataclasses.asdict(advice),
+                    "transition": None if transition is None else dataclasses.asdict(transition),
+                }
+                for node, advice, transition in advised
             ],
             "notes": list(dict.fromkeys(notes)),
         },
@@ -92,12 +115,29 @@ def _of_node(site: Site, node: Node, health: HealthView, options: Namespace, not
     return advise(faults, health=health.nodes.get(node.id), rebooted=options.rebooted)
 
 
-def _report(site: Site, advised: Sequence[tuple[Node, Advice]], notes: Sequence[str]) -> Iterator[str]:
-    for node, advice in advised:
+def _missing(site: Site) -> Iterator[str]:
+    """Tell of nodes that a group should have and that are not there: no node tells why."""
+    for group in site.cluster.groups:
+        if group.current >= group.target:
+            continue
+        events, why = events_of(site.aws, site.cluster, group.name)
+        yield f"group {group.name} has {group.current} of {group.target} nodes; the others are not there"
+        yield from (f"  event: {event.line}" for event in events)
+        yield f"  {why}" if why is not None else f"  look at: {events_command(site.cluster, group.name)}"
+
+
+def _report(
+    site: Site, advised: Sequence[tuple[Node, Advice, Transition | None]], notes: Sequence[str]
+) -> Iterator[str]:
+    for node, advice, transition in advised:
         first, *rest = _lines(advice)
+        if transition is not None:
+            # While HyperPod changes a node, no known fault is no sign that all is well.
+            first = transition.means if not advice.evidence else f"{transition.means}; {first}"
+            rest += [f"  {line}" for line in transition.lines]
         yield f"{node.name} ({node.id}), {node.status}: {first}"
         yield from rest
-        if advice.repair in ("replace", "reboot"):
+        if advice.repair in ("replace", "reboot") and transition is None:
             where = f"--region {site.cluster.region}"
             yield f"  hyperpod-nodes {advice.repair} {site.cluster.name} {node.id} {where}"
     yield from dict.fromkeys(notes)

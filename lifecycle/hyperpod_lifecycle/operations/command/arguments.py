@@ -104,6 +104,12 @@ def _add_repair(commands: Any, name: str, what: str) -> None:
     _add_cluster(parser)
     parser.add_argument("nodes", metavar="NODE", nargs="+", help=_NODES)
     _add_job(parser)
+    parser.add_argument(
+        "--wait-for-save",
+        type=_minutes,
+        metavar="MINUTES",
+        help="wait so long for a save that is under way in --checkpoints, to 1440; then do nothing",
+    )
     _add_health(parser)
     _add_consent(parser)
     _add_format(parser)
@@ -160,7 +166,15 @@ def _add_update_software(commands: Any) -> None:
         module="update_software",
     )  # fmt: skip
     _add_cluster(parser)
-    parser.add_argument("--group", action="append", default=[], metavar="NAME", help="default: all groups")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="default: all groups on EKS; on Slurm there is no default",
+    )
+    which.add_argument("--all-groups", action="store_true", help="on Slurm the controller's, too")
     parser.add_argument("--image-id", metavar="ID", help="image of your own, or default")
     parser.add_argument(
         "--release-version", type=_release, metavar="X.Y.Z", help="of HyperPod's image; default: the newest"
@@ -285,6 +299,13 @@ def _waiting(text: str) -> int:
     if not text.isdecimal() or int(text) > 3600:
         raise argparse.ArgumentTypeError(f"must be from 0 to 3600, got {text!r}")
     return int(text)
+
+
+def _minutes(text: str) -> float:
+    minutes = _positive_float(text)
+    if minutes > 1440:
+        raise argparse.ArgumentTypeError(f"must be 1440 or less, got {text!r}")
+    return minutes
 
 
 def _positive(text: str) -> int:

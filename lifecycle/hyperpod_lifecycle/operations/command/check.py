@@ -50,8 +50,7 @@ def run(options: Namespace) -> int:
     on = ", ".join(f"{node.name} ({node.id})" for node in plan.nodes)
     lines = [
         f"{' and '.join(checks)} on {on}",
-        *plan.consequences,
-        *refusal_lines(plan.refusals),
+        *(refusal_lines(plan.refusals) or plan.consequences),
     ]
     started = False
     data = {"cluster": site.cluster.name, "dry_run": options.dry_run, "request": plan.request}

@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from hyperpod_lifecycle.operations.command.consent import agreed
 from hyperpod_lifecycle.operations.command.output import node_data, write
-from hyperpod_lifecycle.operations.command.repair import refusal_lines, stake_data, stake_of
+from hyperpod_lifecycle.operations.command.repair import refusal_lines, stake_data, stake_lines, stake_of
 from hyperpod_lifecycle.operations.command.site import site_of
 from hyperpod_lifecycle.operations.drills import DrillReport, mark, starts_in, watched
 from hyperpod_lifecycle.operations.node_names import named
@@ -38,9 +38,8 @@ def run(options: Namespace) -> int:
     refusals = [*plan.refusals, *_no_job(plan, options)]
     lines = [
         f"drill: {node.name} ({node.id}) of {site.cluster.name} is replaced while its job runs",
-        *plan.consequences,
-        *([] if plan.at_stake is None else [plan.at_stake.words]),
-        *refusal_lines(refusals),
+        *(refusal_lines(refusals) or plan.consequences),
+        *([] if refusals else stake_lines(plan.at_stake)),
     ]
     report: DrillReport | None = None
     if not refusals and not options.dry_run:

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from hyperpod_lifecycle.operations.aws import Aws
+from hyperpod_lifecycle.operations.bounded_looks import within
 from hyperpod_lifecycle.operations.clusters import Node
 from hyperpod_lifecycle.operations.command.consent import agreed
 from hyperpod_lifecycle.operations.command.output import node_data, write
-from hyperpod_lifecycle.operations.command.site import site_of
+from hyperpod_lifecycle.operations.command.site import Site, site_of
+from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.operations.node_names import named
 from hyperpod_lifecycle.operations.repairs import RepairOutcome, RepairPlan, carry_out, plan_repair
+from hyperpod_lifecycle.operations.saves_under_way import Saves, saves_at, still_under_way, wait_for
+from hyperpod_lifecycle.operations.spans import span
 from hyperpod_lifecycle.operations.stakes import AtStake, at_stake
 from hyperpod_model.command_line.output import emit
 from hyperpod_model.command_line.parser import UsageError
+
+_ANSWER_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 5.0
 
 
 def run(options: Namespace) -> int:
     """Repair.
 
     Returns:
-        The exit code: 1 if it is refused or declined, or a node was not taken.
+        The exit code: 1 if it is refused or declined, a node was not taken, or a save went on for longer than
+        the user waits.
 
     Raises:
         OperationError: If AWS refuses.
-        UsageError: If nobody can be asked.
+        UsageError: If nobody can be asked, or a save is to be waited for and nobody said where.
     """
+    if options.wait_for_save is not None and options.checkpoints is None:
+        raise UsageError("--wait-for-save looks for saves in the checkpoints: say --checkpoints PLACE")
     site = site_of(options)
     nodes = named(site.nodes, options.nodes, cluster=site.cluster)
-    plan = plan_repair(
-        options.action,
-        cluster=site.cluster,
-        nodes=nodes,
-        health=site.health(options),
-        at_stake=stake_of(options, site.aws),
-    )
+    plan = _plan(site, nodes, options)
     if plan.refusals or options.dry_run:
         write(options, text=_planned(plan, options), data=_data(plan, options, ()))
         return 1 if plan.refusals else 0
@@ -51,6 +56,19 @@ def run(options: Namespace) -> int:
     if not agreed(f"{options.action} {many} of {site.cluster.name}?", yes=options.yes):
         print("nothing was done", file=sys.stderr)
         return 1
+    if options.wait_for_save is not None:
+        try:
+            plan = _after_the_save(plan, options)
+        except KeyboardInterrupt:
+            print("interrupted while it waited for the save: nothing was done", file=sys.stderr)
+            raise
+        if plan.refusals:
+            write(
+                options,
+                text="".join(f"{line}\n" for line in refusal_lines(plan.refusals)),
+                data=_data(plan, options, ()),
+            )
+            return 1
     outcomes: list[RepairOutcome] = []
     try:
         for outcome in carry_out(site.hyperpod, plan):
@@ -81,7 +99,81 @@ def _refuse_numbers(wanted: Sequence[str], nodes: Sequence[Node]) -> None:
 
 def stake_of(options: Namespace, aws: Aws) -> AtStake | None:
     """Return what a job loses, where the user said where to look."""
-    return at_stake(aws, records=options.recovery_records, checkpoints=options.checkpoints)
+    places = [place for place in (options.recovery_records, options.checkpoints) if place is not None]
+    if all(place.startswith("s3://") for place in places):
+        return at_stake(aws, records=options.recovery_records, checkpoints=options.checkpoints)
+    try:
+        return within(
+            _ANSWER_SECONDS,
+            lambda: at_stake(aws, records=options.recovery_records, checkpoints=options.checkpoints),
+            what=" and ".join(places),
+        )
+    except OperationError as error:
+        if error.why != "unreachable":
+            raise
+        # Nodes are repaired also where the file system is what is down.
+        return AtStake(unknown=str(error), saves=Saves(looked_at=time.time(), unknown=str(error)))
+
+
+def _plan(site: Site, nodes: Sequence[Node], options: Namespace) -> RepairPlan:
+    return plan_repair(
+        options.action,
+        cluster=site.cluster,
+        nodes=nodes,
+        health=site.health(options),
+        at_stake=stake_of(options, site.aws),
+    )
+
+
+def _after_the_save(plan: RepairPlan, options: Namespace) -> RepairPlan:
+    """Wait for the saves that are under way, and plan anew if that took time.
+
+    Raises:
+        OperationError: If saves cannot be seen, or a node went away meanwhile.
+    """
+    saves = None if plan.at_stake is None else plan.at_stake.saves
+    if saves is None or saves.unknown is not None:
+        why = "" if saves is None else f": {saves.unknown}"
+        raise OperationError(
+            "unsuitable",
+            f"a save cannot be seen{why}; nothing was done: leave --wait-for-save out to "
+            f"{plan.action} all the same",
+        )
+    if not saves.under_way:
+        return plan
+    wanted = {save.attempt for save in saves.under_way}
+    steps = " and ".join(str(save.step) for save in saves.under_way)
+    limit = options.wait_for_save * 60
+    print(f"waiting up to {span(limit)} for the save of step {steps}", file=sys.stderr, flush=True)
+    site = site_of(options)
+    local = not options.checkpoints.startswith("s3://")
+
+    def look() -> Saves:
+        def once() -> Saves:
+            return saves_at(site.aws, options.checkpoints)
+
+        return within(_ANSWER_SECONDS, once, what=options.checkpoints) if local else once()
+
+    seen = wait_for(saves, look=look, seconds=limit, poll_seconds=_POLL_SECONDS)
+    if seen.unknown is not None:
+        raise OperationError(
+            "unsuitable",
+            f"whether the save goes on cannot be seen any more: {seen.unknown}; nothing was done",
+        )
+    if still := still_under_way(seen, wanted):
+        left = " and ".join(str(save.step) for save in still)
+        return dataclasses.replace(
+            plan,
+            refusals=(
+                f"the save of step {left} is still under way after {span(limit)}: nothing was done; wait "
+                f"longer, or leave --wait-for-save out to {plan.action} all the same",
+            ),
+        )
+    site = site_of(options)
+    fresh = _plan(site, named(site.nodes, [node.id for node in plan.nodes], cluster=site.cluster), options)
+    words = "" if fresh.at_stake is None else f": {fresh.at_stake.words}"
+    print(f"the save of step {steps} has ended{words}", file=sys.stderr, flush=True)
+    return fresh
 
 
 def refusal_lines(refusals: Sequence[str]) -> list[str]:
@@ -97,14 +189,13 @@ def _planned(plan: RepairPlan, options: Namespace) -> str:
     ]
     if len(plan.batches) > 1:
         lines.append(f"in {len(plan.batches)} requests of at most {len(plan.batches[0])} nodes")
+    if plan.refusals:
+        return "".join(f"{line}\n" for line in (*lines, *refusal_lines(plan.refusals)))
     lines += plan.consequences
-    lines.append(
-        "what a job loses is not known: say --recovery-records or --checkpoints"
-        if plan.at_stake is None
-        else plan.at_stake.words
-    )
-    lines += refusal_lines(plan.refusals)
-    if options.dry_run and not plan.refusals:
+    lines += stake_lines(plan.at_stake)
+    if options.wait_for_save is not None:
+        lines.append(f"a save that is under way is waited for, up to {span(options.wait_for_save * 60)}")
+    if options.dry_run:
         lines.append("a dry run: nothing was done")
     return "".join(f"{line}\n" for line in lines)
 
@@ -153,6 +244,15 @@ def _data(plan: RepairPlan, options: Namespace, outcomes: Sequence[RepairOutcome
             for outcome in outcomes
         ],
     }
+
+
+def stake_lines(stake: AtStake | None) -> list[str]:
+    """Return what is at stake, for people."""
+    if stake is None:
+        return ["what a job loses is not known: say --recovery-records or --checkpoints"]
+    if stake.saves is None:
+        return [stake.words, "whether a save is under way is not known: say --checkpoints"]
+    return [stake.words, *stake.saves.lines]
 
 
 def stake_data(stake: AtStake | None) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ def run(options: Namespace) -> int:
         cluster=site.cluster,
         nodes=site.nodes,
         groups=options.group,
+        all_groups=options.all_groups,
         image_id=options.image_id,
         release_version=options.release_version,
         batch=_size(options.batch_nodes, options.batch_percent),
@@ -34,7 +35,7 @@ def run(options: Namespace) -> int:
         wait_seconds=options.wait_seconds,
         rollback_alarms=options.rollback_alarm,
     )
-    lines = [*_planned(plan), *refusal_lines(plan.refusals)]
+    lines = [*_named(plan), *(refusal_lines(plan.refusals) or plan.consequences)]
     started = False
     if not plan.refusals and not options.dry_run:
         print("\n".join(lines), file=sys.stderr if options.format == "json" else sys.stdout, flush=True)
@@ -63,7 +64,7 @@ def run(options: Namespace) -> int:
     return 1 if plan.refusals else 0
 
 
-def _planned(plan: SoftwarePlan) -> list[str]:
+def _named(plan: SoftwarePlan) -> list[str]:
     by_group: dict[str, list[str]] = {}
     for node in plan.nodes:
         by_group.setdefault(node.group, []).append(node.id)
@@ -73,7 +74,7 @@ def _planned(plan: SoftwarePlan) -> list[str]:
         version = "unknown" if group is None or group.image_version is None else group.image_version
         status = "" if group is None or group.image_status is None else f", {group.image_status}"
         lines.append(f"  {name}, image now {version}{status}: {', '.join(ids)}")
-    return [*lines, *plan.consequences]
+    return lines
 
 
 def _size(nodes: int | None, percent: int | None) -> BatchSize | None:
