@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_lifecycle.operations.errors import OperationError, code_of
@@ -42,24 +42,29 @@ def check_kubernetes_parts(situation: Situation) -> Iterator[Finding]:
     if not _is_there(situation):
         yield ABOUT.cannot_tell(str(situation.wanted.existing_eks_name), "there is no such EKS cluster")
         return
+    untold: dict[str, list[str]] = {}
+    for subject, look in _parts(situation, kubernetes):
+        try:
+            yield from look()
+        except (KubernetesUnreachableError, OperationError) as error:
+            untold.setdefault(str(error), []).append(subject)
+    for why, subjects in untold.items():
+        yield ABOUT.cannot_tell(", ".join(subjects), why)
+
+
+def _parts(
+    situation: Situation, kubernetes: KubernetesReads
+) -> Iterator[tuple[str, Callable[[], Iterator[Finding]]]]:
+    """What is looked for, and how."""
     kind = OPERATORS["kubeflow"].kind
-    try:
-        yield _job_resource(situation, kubernetes, kind)
-    except KubernetesUnreachableError as error:
-        yield ABOUT.cannot_tell(f"{kind} resource", error)
+    yield f"{kind} resource", lambda: _job_resource(situation, kubernetes, kind)
     types = sorted(
         {found.name for group in situation.wanted.groups if group.has_efa for found in group.known_types}
     )
     if types:
-        try:
-            yield from _device_plugin(situation, kubernetes, types)
-        except KubernetesUnreachableError as error:
-            yield ABOUT.cannot_tell(_PLUGIN, error)
+        yield _PLUGIN, lambda: _device_plugin(situation, kubernetes, types)
     if any(add_on.name == task_governance.ADD_ON for add_on in situation.wanted.add_ons):
-        try:
-            yield from _kueue(situation, kubernetes)
-        except (KubernetesUnreachableError, OperationError) as error:
-            yield ABOUT.cannot_tell(_KUEUE, error)
+        yield _KUEUE, lambda: _kueue(situation, kubernetes)
 
 
 def _is_there(situation: Situation) -> bool:
@@ -71,21 +76,23 @@ def _is_there(situation: Situation) -> bool:
     return True
 
 
-def _job_resource(situation: Situation, kubernetes: KubernetesReads, kind: str) -> Finding:
+def _job_resource(situation: Situation, kubernetes: KubernetesReads, kind: str) -> Iterator[Finding]:
     group, _, version = OPERATORS["kubeflow"].api_version.partition("/")
     name = f"{kind.lower()}s.{group}"
     found = kubernetes.one(f"{_DEFINITIONS}/{name}")
     subject = f"{kind} resource"
     if found is None:
-        return _absent(situation, subject, f"there is no resource definition {name}")
+        yield _absent(situation, subject, f"there is no resource definition {name}")
+        return
     served = [each["name"] for each in found["spec"]["versions"] if each.get("served")]
     if version not in served:
-        return ABOUT.problem(
+        yield ABOUT.problem(
             subject,
             f"{name} is served as {', '.join(served)}, and jobs are of {version}",
             remedy="install the training operator of the dependency chart",
         )
-    return ABOUT.ok(subject, f"{name} is there, {version} served")
+        return
+    yield ABOUT.ok(subject, f"{name} is there, {version} served")
 
 
 def _device_plugin(

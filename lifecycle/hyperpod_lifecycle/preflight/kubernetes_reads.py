@@ -54,6 +54,7 @@ class KubernetesReads:
         self._describe = describe
         self._token = token
         self._context = context
+        self._silence: KubernetesUnreachableError | None = None
 
     def one(self, path: str) -> Mapping[str, Any] | None:
         """Read an object.
@@ -68,7 +69,7 @@ class KubernetesReads:
             KubernetesUnreachableError: If Kubernetes cannot be asked.
         """
         if self._context is not None:
-            return _by_kubectl(self._context, path)
+            return self._by_kubectl(self._context, path)
         try:
             cluster = self._describe()
         except OperationError as error:
@@ -80,7 +81,7 @@ class KubernetesReads:
             if context is None:
                 raise
             try:
-                return _by_kubectl(context, path)
+                return self._by_kubectl(context, path)
             except KubernetesUnreachableError as other:
                 raise KubernetesUnreachableError(f"{error}; {other}") from other
 
@@ -107,7 +108,18 @@ class KubernetesReads:
                 return
             more = f"{path}?limit={_PAGE}&continue={urllib.parse.quote(following, safe='')}"
 
+    def _by_kubectl(self, context: str, path: str) -> Mapping[str, Any] | None:
+        try:
+            return _by_kubectl(context, path)
+        except _RefusedError as error:
+            raise KubernetesUnreachableError(
+                f"{error}; 'aws eks update-kubeconfig --name {self._name}' makes a context with the AWS "
+                "credentials"
+            ) from error
+
     def _directly(self, cluster: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
+        if self._silence is not None:
+            raise self._silence
         try:
             data = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()
             trust = ssl.create_default_context(cadata=data)
@@ -138,10 +150,12 @@ class KubernetesReads:
             ) from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
-            raise KubernetesUnreachableError(
+            # An endpoint without an answer takes its time each time.
+            self._silence = KubernetesUnreachableError(
                 f"the API of the EKS cluster {self._name} cannot be reached ({reason}); run this where its "
                 "endpoint can be reached, such as in its VPC, or say --kube-context"
-            ) from error
+            )
+            raise self._silence from error
 
 
 def _context_of(endpoint: str) -> str | None:
@@ -180,6 +194,10 @@ def _by_kubectl(context: str, path: str) -> Mapping[str, Any] | None:
     return found
 
 
+class _RefusedError(KubernetesUnreachableError):
+    """kubectl reached no answer, as with an expired context; says what it said."""
+
+
 class _NoneFoundError(Exception):
     """There is no such object."""
 
@@ -194,4 +212,4 @@ def _run(command: list[str]) -> str:
     if "(NotFound)" in ran.stderr:
         raise _NoneFoundError
     said = ran.stderr.strip().splitlines()
-    raise KubernetesUnreachableError(f"kubectl: {said[-1] if said else 'it failed without a word'}")
+    raise _RefusedError(f"kubectl: {said[-1] if said else 'it failed without a word'}")

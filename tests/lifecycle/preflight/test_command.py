@@ -110,7 +110,7 @@ class TestVerdicts:
         monkeypatch.setenv("PATH", "")
         account["eks", "DescribeCluster"] = eks(certificateAuthority={"data": "bm8="})
         lines = [line for line in run(ON_EKS).out.splitlines() if line.startswith("cannot tell")]
-        assert [line.split(":")[1] for line in lines] == [" PyTorchJob resource", " EFA device plugin"]
+        assert [line.split(":")[1] for line in lines] == [" PyTorchJob resource, EFA device plugin"]
 
 
 class TestRequests:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,6 +173,7 @@ class TestReads:
         api.status = status
         said = found(api)
         assert [each.verdict for each in said] == ["cannot tell", "cannot tell"]
+        assert [each.subject for each in said] == ["PyTorchJob resource", "EFA device plugin"]
         assert (
             "give their role an access entry with AmazonEKSAdminViewPolicy, or say --kube-context"
             in said[0].text
@@ -187,6 +189,19 @@ class TestReads:
         assert said[0].verdict == "cannot tell"
         assert "cannot be reached" in said[0].text
         assert "such as in its VPC, or say --kube-context" in said[0].text
+
+    def test_an_endpoint_that_is_not_reached_is_tried_once(self, api, monkeypatch):
+        tried = []
+
+        def hang(request, **_):
+            tried.append(request.full_url)
+            raise TimeoutError("timed out")
+
+        monkeypatch.setattr(urllib.request, "urlopen", hang)
+        (said,) = found(api)
+        assert said.subject == "PyTorchJob resource, EFA device plugin"
+        assert "cannot be reached (timed out)" in said.message
+        assert len(tried) == 1
 
     def test_a_stranger_is_not_trusted(self, api, tmp_path):
         with serving(tmp_path) as other:
@@ -287,7 +302,10 @@ class TestKubectl:
         said = found(api)
         assert said[0].verdict == "cannot tell"
         assert "access entry" in said[0].text
-        assert said[0].text.endswith("kubectl: error: You must be logged in to the server (Unauthorized)")
+        assert said[0].text.endswith(
+            "kubectl: error: You must be logged in to the server (Unauthorized); 'aws eks update-kubeconfig "
+            "--name training' makes a context with the AWS credentials"
+        )
 
     def test_no_json(self, api, kubectl):
         (kubectl / DEFINITION.replace("/", "_")).write_text("hello")
