@@ -129,6 +129,7 @@ class ClusterObservability(Construct):
         )
         self.notices = self._notices(emails, topic)
         self._key = rotating_key(self, "LogKey", description=f"Logs of the nodes: {self.node.path}")
+        self._log_retention_days = log_retention_days
         names = [log_group_name(cluster.cluster_name, "*")]
         if failing_slots:
             names.append(event_log_name(cluster.cluster_name))
@@ -199,6 +200,24 @@ class ClusterObservability(Construct):
         alarm = self.log_alarms.get("CrashLoops")
         if alarm is not None:
             alarm.watch(log_group)
+
+    def keep_container_logs(self, log_group_name: str) -> NodeLogGroup:
+        """Keep the log group of what containers print, as long as the nodes' and with their key.
+
+        Args:
+            log_group_name: Its name, such as ``ContainerInsights(...).log_group_name``.
+
+        Returns:
+            The group, made if it is not there. Let come after it what writes to it.
+        """
+        let_logs_use_key(self._key, log_group_name, sid="ContainerLogs")
+        return NodeLogGroup(
+            self,
+            "ContainerLogGroup",
+            log_group_name=log_group_name,
+            retention_days=self._log_retention_days,
+            key=self._key,
+        )
 
     def grant_notify(self, role: iam.IRole) -> iam.Grant:
         """Let a role publish to the topic, as ``sns_notice`` of the resume library does for a stopped job.

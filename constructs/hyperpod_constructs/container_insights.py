@@ -8,6 +8,7 @@ from constructs import Construct
 from hyperpod_constructs.add_on_with_role import AddOnWithRole
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
+from hyperpod_model.catalog.logs import container_log_group_name
 from hyperpod_model.catalog.metrics import AGENT_POLICY, CONTAINER_INSIGHTS
 
 
@@ -16,8 +17,9 @@ class ContainerInsights(Construct):
 
     Its pods get AWS's managed policy for the CloudWatch agent, by Pod Identity, which the add-on takes from
     version 3.1.0 on. CloudWatch charges for each observation and each line. Logs of containers go to
-    ``/aws/containerinsights/<EKS cluster>/application``, which the add-on makes. Source: CloudWatch user
-    guide, Container-Insights-setup-EKS-addon.
+    ``/aws/containerinsights/<EKS cluster>/application``, which the add-on makes if it is not there; see
+    ``ClusterObservability.keep_container_logs``. The add-on's configuration is its own, by which Fluent Bit
+    sends them. Source: CloudWatch user guide, Container-Insights-setup-EKS-addon.
 
     Args:
         scope: Parent of the construct.
@@ -28,6 +30,7 @@ class ContainerInsights(Construct):
 
     Attributes:
         add_on: The add-on with its role.
+        log_group_name: Log group of what containers print.
 
     Raises:
         InvalidInputError: If an argument is of another kind, or the HyperPod cluster is one with Slurm.
@@ -51,4 +54,5 @@ class ContainerInsights(Construct):
             cluster=cluster,
             version=version,
         )
+        self.log_group_name = container_log_group_name(control_plane.cluster_name)
         self.add_on.role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(AGENT_POLICY))

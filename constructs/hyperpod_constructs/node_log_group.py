@@ -1,4 +1,4 @@
-"""The log group of a cluster's nodes, whose name holds an id that exists only with the cluster."""
+"""A log group that the nodes make too, if they are first."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _KEY_USE = ("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKe
 
 
 class NodeLogGroup(Construct):
-    """The nodes' log group, kept for some days and encrypted, whoever made it.
+    """A log group of the nodes, kept for some days and encrypted, whoever made it.
 
-    The group's name ends in the id of the cluster, so it cannot be made before the cluster; the nodes make it
-    as soon as they print something, so a ``AWS::Logs::LogGroup`` after the cluster would fail. A custom
+    The name of the nodes' own group ends in the id of the cluster, so it cannot be made before the cluster;
+    the nodes make it as soon as they print something, so a ``AWS::Logs::LogGroup`` after the cluster would
+    fail. That of their containers may be there from an earlier cluster on the same EKS cluster. A custom
     resource makes the group or adopts it, sets retention and key, and never deletes it: logs outlive the
     cluster until they expire. What was logged before the key was set stays encrypted with CloudWatch Logs'
     own; what is logged afterwards is encrypted with this one.
@@ -84,17 +85,18 @@ class NodeLogGroup(Construct):
         return self._resource
 
 
-def let_logs_use_key(key: kms.IKey, *log_group_names: str) -> None:
+def let_logs_use_key(key: kms.IKey, *log_group_names: str, sid: str = "CloudWatchLogs") -> None:
     """Let CloudWatch Logs use a key, for log groups of this account and region only.
 
     Args:
         key: A key of this app.
         *log_group_names: Names of the groups; ``*`` at the end of one stands for anything.
+        sid: Id of the statement, of which a policy has one. Default: ``CloudWatchLogs``.
     """
     arns: list[Any] = [resource_arn("logs", f"log-group:{name}") for name in log_group_names]
     key.add_to_resource_policy(
         iam.PolicyStatement(
-            sid="CloudWatchLogs",
+            sid=sid,
             principals=[iam.ServicePrincipal(f"{LOG_GROUP_KEY_SERVICE}{Aws.REGION}.{Aws.URL_SUFFIX}")],
             actions=list(_KEY_USE),
             resources=["*"],

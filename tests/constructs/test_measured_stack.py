@@ -18,6 +18,7 @@ from hyperpod_model.cluster_spec import ClusterSpec
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDER = "/fsx/checkpoints/recovery"
 ADD_ON, FILTER = "AWS::EKS::Addon", "AWS::Logs::MetricFilter"
+KEPT = "Custom::NodeLogGroup"
 HYPERPOD, INSIGHTS = "amazon-sagemaker-hyperpod-observability", "amazon-cloudwatch-observability"
 
 
@@ -116,3 +117,80 @@ def test_the_controller_ships_the_folder() -> None:
     assert said["log_shipping"] == {"records": {"group": "controller", "folder": FOLDER}}
     without = node_parameters_of(specified("clusters/llm-train.yaml"), file_system=None)
     assert "log_shipping" not in json.loads(without.render())
+
+
+def test_containers_log_group_is_kept_before_anything_writes_to_it(eks: dict[str, Any]) -> None:
+    kept = {
+        name: one["Properties"]
+        for name, one in resources(eks, KEPT).items()
+        if "containerinsights" in json.dumps(one["Properties"]["LogGroupName"])
+    }
+    ((name, properties),) = kept.items()
+    (eks_cluster,) = resources(eks, "AWS::EKS::Cluster")
+    group = {"Fn::Join": ["", ["/aws/containerinsights/", {"Ref": eks_cluster}, "/application"]]}
+    assert properties["LogGroupName"] == group
+    (of_nodes,) = (one["Properties"] for other, one in resources(eks, KEPT).items() if other != name)
+    for shared in ("RetentionInDays", "KmsKeyArn"):
+        assert properties[shared] == of_nodes[shared]
+    assert name in add_ons(eks)[INSIGHTS]["DependsOn"]
+    key = eks["Resources"][properties["KmsKeyArn"]["Fn::GetAtt"][0]]
+    (admitted,) = (
+        one["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
+        for one in key["Properties"]["KeyPolicy"]["Statement"]
+        if one.get("Sid") == "ContainerLogs"
+    )
+    (arn,) = admitted if isinstance(admitted, list) else [admitted]
+    *_, before, ref, after = arn["Fn::Join"][1]
+    assert before.endswith(":log-group:/aws/containerinsights/")
+    assert (ref, after) == ({"Ref": eks_cluster}, "/application")
+
+
+def test_on_eks_recoveries_are_read_from_what_containers_print(eks: dict[str, Any]) -> None:
+    filters = [
+        one["Properties"]
+        for name, one in resources(eks, FILTER).items()
+        if name.startswith("RecoveryFigures")
+    ]
+    assert len(filters) == 7
+    ((kept, _),) = (
+        (name, one)
+        for name, one in resources(eks, KEPT).items()
+        if "containerinsights" in json.dumps(one["Properties"]["LogGroupName"])
+    )
+    assert [one["LogGroupName"] for one in filters] == [{"Ref": kept}] * 7
+    assert all(one["FilterPattern"].startswith("{ ($.log_processed.version = 1)") for one in filters)
+    _, dashboard = only(eks, "AWS::CloudWatch::Dashboard")
+    body = json.dumps(dashboard["Properties"]["DashboardBody"])
+    assert "Steps lost" in body
+    assert "RecoveryLostStepsSeconds" in body
+
+
+def test_on_eks_crash_loops_are_found_in_what_containers_print(eks: dict[str, Any]) -> None:
+    groups = [
+        json.dumps(one["Properties"]["LogGroupName"])
+        for one in resources(eks, FILTER).values()
+        if "HYPERPOD_CRASH_LOOP" in one["Properties"]["FilterPattern"]
+    ]
+    assert len(groups) == len(set(groups)) == 2
+
+
+@pytest.mark.parametrize(
+    ("metrics", "observability"),
+    [({"container_insights": True}, None), ({"prometheus": True}, {"emails": ["a@example.com"]})],
+    ids=["no observability", "no Container Insights"],
+)
+def test_on_eks_no_recoveries_without_both(
+    metrics: dict[str, Any], observability: dict[str, Any] | None
+) -> None:
+    template = rendered(specified("jobs/clusters/team.yaml", metrics=metrics, observability=observability))
+    assert not [one for one in resources(template, FILTER) if one.startswith("RecoveryFigures")]
+    assert "containerinsights" not in json.dumps(resources(template, KEPT))
+
+
+def test_an_existing_eks_clusters_log_group_is_named_by_its_arn() -> None:
+    spec = specified("clusters/llm-train-eks-existing.yaml", metrics={"container_insights": True})
+    template = rendered(spec)
+    assert spec.eks.cluster_arn is not None
+    name = spec.eks.cluster_arn.rpartition("/")[2]
+    groups = [one["Properties"]["LogGroupName"] for one in resources(template, KEPT).values()]
+    assert f"/aws/containerinsights/{name}/application" in groups

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hyperpod_model.catalog._tables import table
+from hyperpod_model.catalog._tables import fact, table
+from hyperpod_model.catalog.fact import Fact
 
 _TABLE = table("logs")
 
@@ -34,6 +35,22 @@ RETENTION_DAYS: tuple[int, ...] = tuple(_TABLE["retention_days"])
 
 HEALTH_EVENT_DETAILS_KEY: str = _TABLE["health_event_details_key"]
 """Key of the details in a detection, with its colon and blank: ``$.details.reason`` never matches."""
+
+PARSED_LINE_KEY: Fact[str] = fact(
+    "key under which Container Insights puts what a container printed as JSON",
+    _TABLE["containers"]["parsed_line_key"],
+    _TABLE["containers"],
+)
+
+
+def container_log_group_name(eks_cluster: str) -> str:
+    """Name of the log group of what containers print; Container Insights creates it.
+
+    Args:
+        eks_cluster: Name of the EKS cluster.
+    """
+    template: str = _TABLE["containers"]["group"]
+    return template.format(eks_cluster=eks_cluster)
 
 
 def log_group_name(cluster_name: str, cluster_id: str) -> str:

@@ -19,7 +19,13 @@ from aws_double.permissions.verdicts import general_keys, judge_other
 from aws_double.services import cloudwatch
 
 _NEEDED = ("kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:GenerateDataKey", "kms:DescribeKey")
-_MEMBER_IS = re.compile(r'\{ \$\.(?P<member>[\w.]+) = "(?P<value>[^"]*)" \}')
+_JSON = re.compile(r"\{ (?P<condition>.+) \}")
+_PART = re.compile(r"\((?P<condition>[^()]+)\)")
+_CONDITION = re.compile(
+    r"\$\.(?P<member>[\w.]+) "
+    r'(?:= "(?P<text>[^"]*)"|= (?P<number>-?\d+(?:\.\d+)?)|IS (?P<truth>TRUE|FALSE))'
+)
+_VALUE = re.compile(r"\$\.(?P<member>[\w.]+)")
 _TERM = re.compile(r'"(?P<term>[^"]+)"')
 
 
@@ -37,21 +43,50 @@ def matches(pattern: str, line: str) -> bool:
     """Tell whether a filter pattern finds a line.
 
     Raises:
-        ValueError: For a pattern that this double does not know: it has a quoted term, and a member of JSON
-            that equals a text.
+        ValueError: For a pattern that this double does not know: it has a quoted term, and members of JSON
+            that equal a text or a number or are true or false, one or several that all have to.
     """
-    term, member = _TERM.fullmatch(pattern), _MEMBER_IS.fullmatch(pattern)
+    term, whole = _TERM.fullmatch(pattern), _JSON.fullmatch(pattern)
     if term is not None:
         return term["term"] in line
-    if member is None:
+    if whole is None:
+        raise ValueError(f"filter pattern {pattern!r} is not in this double")
+    parts = whole["condition"].split(" && ")
+    inner = [_PART.fullmatch(part) for part in parts] if len(parts) > 1 else [whole]
+    conditions = [None if part is None else _CONDITION.fullmatch(part["condition"]) for part in inner]
+    if None in conditions:
         raise ValueError(f"filter pattern {pattern!r} is not in this double")
     try:
-        found = json.loads(line)
+        event = json.loads(line)
     except ValueError:
         return False
-    for step in member["member"].split("."):
-        found = found.get(step) if isinstance(found, dict) else None
-    return bool(found == member["value"])
+    return all(_holds(condition, event) for condition in conditions if condition is not None)
+
+
+def _holds(condition: re.Match[str], event: Any) -> bool:
+    found = _at(event, condition["member"])
+    if condition["text"] is not None:
+        return isinstance(found, str) and found == condition["text"]
+    if condition["number"] is not None:
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        return is_number and found == float(condition["number"])
+    return found is (condition["truth"] == "TRUE")
+
+
+def _at(event: Any, member: str) -> Any:
+    for step in member.split("."):
+        event = event.get(step) if isinstance(event, dict) else None
+    return event
+
+
+def _value(said: str, line: str) -> float | None:
+    """Return what a line counts: a number of the filter, or a member of the event, which may have none."""
+    member = _VALUE.fullmatch(said)
+    if member is None:
+        return float(said)
+    found = _at(json.loads(line), member["member"])
+    # Numbers with an exponent are none: CloudWatch Logs user guide, extract values from JSON log events.
+    return float(found) if re.fullmatch(r"-?\d+(\.\d+)?", json.dumps(found)) else None
 
 
 def _associate_kms_key(response: Any) -> str:
@@ -125,15 +160,16 @@ def _counted(method: Callable[..., Any]) -> Callable[..., Any]:
         for one in backend.filters.metric_filters:
             if one["logGroupName"] != log_group_name:
                 continue
-            found = sum(matches(one["filterPattern"], event["message"]) for event in log_events)
-            for metric in one["metricTransformations"] if found else []:
-                cloudwatch.count(
-                    backend.region_name,
-                    metric["metricNamespace"],
-                    metric["metricName"],
-                    found * float(metric["metricValue"]),
-                    {},
-                )
+            found = [
+                event["message"] for event in log_events if matches(one["filterPattern"], event["message"])
+            ]
+            for metric in one["metricTransformations"]:
+                values = [_value(metric["metricValue"], line) for line in found]
+                for value in values:
+                    if value is not None:
+                        cloudwatch.count(
+                            backend.region_name, metric["metricNamespace"], metric["metricName"], value, {}
+                        )
         cloudwatch.look_at_lines(backend.region_name, log_group_name)
         return answer
 
