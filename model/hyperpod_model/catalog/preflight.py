@@ -58,6 +58,10 @@ EFA_DEVICE_PLUGIN_IMAGE: Fact[str] = fact(
 INSTANCE_TYPE_LABELS: tuple[str, ...] = tuple(_TABLE["instance_type_labels"])
 """Labels of Kubernetes by which workloads choose nodes of an instance type."""
 
+CODES_OF_CLOSED_REGIONS: Fact[tuple[str, ...]] = fact(
+    "error codes of regions that are not enabled", _TABLE["codes_of_closed_regions"], _TABLE
+)
+
 CLUSTER_TYPE: str = _TABLE["resource_types"]["cluster"]
 TOPIC_TYPE: str = _TABLE["resource_types"]["topic"]
 BUDGET_TYPE: str = _TABLE["resource_types"]["budget"]

@@ -167,6 +167,12 @@ class TestUnusable:
         assert len(captured.err.splitlines()) == 1
         assert said in captured.err
 
+    @pytest.mark.parametrize(("code", "is_said"), [("InvalidClientTokenId", True), ("ExpiredToken", False)])
+    def test_a_region_that_is_not_enabled(self, account, run, code, is_said):
+        account["sts", "GetCallerIdentity"] = Refusal(code, status=403)
+        said = "aws account get-region-opt-status --region-name us-west-2 --region us-east-1"
+        assert (said in run(MADE, code=2).err) is is_said
+
     def test_a_profile_that_is_not_there(self, run):
         assert "aws configure list-profiles" in run(MADE, "--profile", "nobodys", code=2).err
 

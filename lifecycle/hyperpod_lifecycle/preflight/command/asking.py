@@ -9,7 +9,7 @@ from argparse import Namespace
 from typing import Final
 
 from hyperpod_lifecycle.operations.aws import Aws
-from hyperpod_lifecycle.operations.errors import OperationError
+from hyperpod_lifecycle.operations.errors import OperationError, code_of
 from hyperpod_lifecycle.operations.kubernetes_health import token_for
 from hyperpod_lifecycle.preflight.checks import findings_of
 from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
@@ -18,6 +18,7 @@ from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.report import data_of, text_of
 from hyperpod_lifecycle.preflight.situation import Situation
 from hyperpod_lifecycle.preflight.wanted import Wanted
+from hyperpod_model.catalog.preflight import CODES_OF_CLOSED_REGIONS
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 from hyperpod_model.command_line.output import columns, emit, has_colour
 from hyperpod_model.command_line.parser import UsageError
@@ -48,7 +49,7 @@ def run(options: Namespace) -> int:
     try:
         situation = _situation(spec, options)
     except OperationError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"{error}{_of_closed_region(spec, error)}") from error
     findings = findings_of(situation)
     if options.format == "json":
         emit(f"{json.dumps(data_of(situation, findings), indent=2)}\n")
@@ -69,6 +70,17 @@ def _spec(options: Namespace) -> ClusterSpec:
 def _option(match: re.Match[str]) -> str:
     value = match[2]
     return f"{_OPTIONS[match[1]]} {value}"
+
+
+def _of_closed_region(spec: ClusterSpec, error: OperationError) -> str:
+    """What else it may be where credentials are refused: AWS does not say that the region is not enabled."""
+    if code_of(error.__cause__) not in CODES_OF_CLOSED_REGIONS.value:
+        return ""
+    region = "REGION" if spec.region is None else spec.region
+    return (
+        "; a region that is not enabled for the account refuses them, too: "
+        f"aws account get-region-opt-status --region-name {region} --region us-east-1"
+    )
 
 
 def _wanted_offline(spec: ClusterSpec | None) -> Wanted | None:
