@@ -1,8 +1,12 @@
 """CloudWatch of the double: moto's, which keeps alarms and never looks at what they watch.
 
 AWS looks at each alarm every minute. A stand-in for that: here an alarm is looked at when a value of its
-metric or a line of its log groups comes, so that it begins at once, and it ends when somebody sets its state.
-Alarms on expressions are not looked at, but for those on what Contributor Insights ranks.
+metric or a line of its log groups comes, with the minute that runs as the end of its newest period, and when
+a test calls ``look_at_alarms`` with a moment. Nobody looks in between: without a value no alarm ends, and
+none turns to INSUFFICIENT_DATA.
+
+What an alarm looks at is ``alarm_values``, expressions are ``metric_math``, and what comes of it is
+``alarm_state``.
 """
 
 from __future__ import annotations
@@ -21,16 +25,12 @@ from moto.logs.models import logs_backends
 from aws_double import ACCOUNT
 from aws_double.patching import around, before
 from aws_double.services import sns
+from aws_double.services.alarm_state import OFF, ON, UNKNOWN, alarm_state
+from aws_double.services.alarm_values import breaches, uses, values_of
 
 _SERVICE = "cloudwatch.amazonaws.com"
-_CONTRIBUTORS = re.compile(r'INSIGHT_RULE_METRIC\("(?P<rule>[^"]+)", "MaxContributorValue"\)')
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "GreaterThanOrEqualToThreshold": lambda value, threshold: value >= threshold,
-    "GreaterThanThreshold": lambda value, threshold: value > threshold,
-    "LessThanThreshold": lambda value, threshold: value < threshold,
-    "LessThanOrEqualToThreshold": lambda value, threshold: value <= threshold,
-}
-_ON = "ALARM"
+_CONTRIBUTORS = re.compile(r"INSIGHT_RULE_METRIC\(\s*[\"'](?P<rule>[^\"']+)")
+_MOST = "MaxContributorValue"
 
 
 def install() -> None:
@@ -68,34 +68,79 @@ def look_at_lines(region: str, log_group: str) -> None:
     """Look at the alarms on what Contributor Insights ranks of a log group."""
     backend = cloudwatch_backends[ACCOUNT][region]
     for alarm in list(backend.alarms.values()):
-        for query in alarm.metric_data_queries:
-            found = _CONTRIBUTORS.fullmatch(query.expression or "")
-            rule = None if found is None else backend.insight_rules.get(found["rule"])
-            if rule is None or rule.state != "ENABLED":
-                continue
-            body = json.loads(rule.definition)
-            if log_group in body["LogGroupNames"]:
-                since = datetime.now(UTC) - timedelta(seconds=int(query.period))
-                _judge(backend, alarm, float(_largest(region, body, since)))
+        rules = {
+            found["rule"]
+            for query in alarm.metric_data_queries
+            for found in _CONTRIBUTORS.finditer(query.expression or "")
+        }
+        if any(
+            log_group in json.loads(backend.insight_rules[name].definition)["LogGroupNames"]
+            for name in rules & set(backend.insight_rules)
+        ):
+            _look(backend, alarm, _running_minute())
 
 
-def _largest(region: str, body: Mapping[str, Any], since: datetime) -> int:
-    """Return how many lines the most frequent contributor has."""
+def look_at_alarms(region: str, at: datetime) -> None:
+    """Look at all alarms as AWS does each minute.
+
+    Args:
+        region: The region.
+        at: The moment; the newest periods end with the minute before it.
+    """
+    backend = cloudwatch_backends[ACCOUNT][region]
+    for alarm in list(backend.alarms.values()):
+        _look(backend, alarm, at.replace(second=0, microsecond=0))
+
+
+def _running_minute() -> datetime:
+    """The end of the minute that runs."""
+    return datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
+
+
+def _look(backend: Any, alarm: Any, end: datetime) -> None:
+    def ranked(rule: str, metric: str, since: datetime, until: datetime) -> float | None:
+        return _ranked(backend, rule, metric, since, until)
+
+    values = values_of(backend, alarm, end=end, ranked=ranked)
+    state = alarm_state(
+        alarm.state_value,
+        breaches(alarm, values),
+        evaluated=int(alarm.evaluation_periods),
+        needed=None if alarm.datapoints_to_alarm is None else int(alarm.datapoints_to_alarm),
+        missing=alarm.treat_missing_data,
+    )
+    if state != alarm.state_value:
+        newest = ", ".join(f"{values[at]:g}" for at in sorted(values)) or "none"
+        reason = f"Looked at: {newest}; {alarm.comparison_operator} {alarm.threshold}"
+        backend.set_alarm_state(alarm.name, reason, "{}", state)
+
+
+def _ranked(backend: Any, rule: str, metric: str, since: datetime, until: datetime) -> float | None:
+    if metric != _MOST:
+        raise AssertionError(f"{rule}: only {_MOST} of Contributor Insights is in this double, got {metric}")
+    found = backend.insight_rules.get(rule)
+    if found is None or found.state != "ENABLED":
+        return None
+    return _largest(backend.region_name, json.loads(found.definition), since, until)
+
+
+def _largest(region: str, body: Mapping[str, Any], since: datetime, until: datetime) -> float | None:
+    """Return how many lines the most frequent contributor has; none if there is no contributor."""
     counted: Counter[tuple[Any, ...]] = Counter()
-    for line in _lines(region, body["LogGroupNames"], since):
+    for line in _lines(region, body["LogGroupNames"], since, until):
         fits = all(_at(line, one["Match"]) in one["In"] for one in body["Contribution"].get("Filters", []))
         keys = tuple(_at(line, key) for key in body["Contribution"]["Keys"])
         if fits and None not in keys:
             counted[keys] += 1
-    return max(counted.values(), default=0)
+    return float(max(counted.values())) if counted else None
 
 
-def _lines(region: str, groups: list[str], since: datetime) -> Iterator[Any]:
+def _lines(region: str, groups: list[str], since: datetime, until: datetime) -> Iterator[Any]:
     for name in groups:
         group = logs_backends[ACCOUNT][region].groups.get(name)
         for stream in [] if group is None else group.streams.values():
             for event in stream.events:
-                if event.timestamp >= since.timestamp() * 1000:
+                if since.timestamp() * 1000 <= event.timestamp < until.timestamp() * 1000:
                     yield json.loads(event.message)
 
 
@@ -114,7 +159,7 @@ def _keeping_state(method: Callable[..., Any]) -> Callable[..., Any]:
         if before is not None:
             made.state_value = before.state_value
         elif asked.get("treat_missing_data") != "notBreaching":
-            made.state_value = "INSUFFICIENT_DATA"
+            made.state_value = UNKNOWN
         return made
 
     return put_metric_alarm
@@ -125,45 +170,10 @@ def _looked_at(method: Callable[..., Any]) -> Callable[..., Any]:
         method(backend, namespace, metric_data)
         names = {datum["MetricName"] for datum in metric_data}
         for alarm in list(backend.alarms.values()):
-            if alarm.namespace == namespace and alarm.metric_name in names:
-                value = _statistic(backend, alarm)
-                if value is not None:
-                    _judge(backend, alarm, value)
+            if uses(alarm, namespace, names):
+                _look(backend, alarm, _running_minute())
 
     return put_metric_data
-
-
-def _statistic(backend: Any, alarm: Any) -> float | None:
-    """Return the last period's value of what an alarm watches; none without data."""
-    since = datetime.now(UTC) - timedelta(seconds=int(alarm.period))
-    values = [
-        datum.value
-        for datum in backend.metric_data
-        if datum.namespace == alarm.namespace
-        and datum.name == alarm.metric_name
-        and {(one.name, one.value) for one in datum.dimensions}
-        == {(one.name, one.value) for one in alarm.dimensions}
-        and datum.timestamp.replace(tzinfo=UTC) >= since
-    ]
-    if not values:
-        return None
-    statistics = {
-        "Sum": sum(values),
-        "Maximum": max(values),
-        "Minimum": min(values),
-        "SampleCount": float(len(values)),
-        "Average": sum(values) / len(values),
-    }
-    return float(statistics[alarm.statistic])
-
-
-def _judge(backend: Any, alarm: Any, value: float) -> None:
-    """Let an alarm begin whose threshold is crossed. This double has no alarm of more than one period."""
-    if int(alarm.evaluation_periods) != 1:
-        raise AssertionError(f"{alarm.name}: alarms of several periods are not in this double")
-    if alarm.state_value != _ON and _COMPARISONS[alarm.comparison_operator](value, float(alarm.threshold)):
-        reason = f"Threshold Crossed: 1 datapoint [{value}] was {alarm.comparison_operator} {alarm.threshold}"
-        backend.set_alarm_state(alarm.name, reason, "{}", _ON)
 
 
 def _told(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,9 +187,9 @@ def _told(method: Callable[..., Any]) -> Callable[..., Any]:
         alarm = backend.alarms[alarm_name]
         if state_value != before and alarm.actions_enabled:
             actions = {
-                _ON: alarm.alarm_actions,
-                "OK": alarm.ok_actions,
-                "INSUFFICIENT_DATA": alarm.insufficient_data_actions,
+                ON: alarm.alarm_actions,
+                OFF: alarm.ok_actions,
+                UNKNOWN: alarm.insufficient_data_actions,
             }
             for arn in actions[state_value]:
                 _tell(alarm, arn, before)
