@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from hyperpod_lifecycle.goodput.breakdown import Breakdown, Cause
 from hyperpod_lifecycle.goodput.ladder import (
     STAGES_BEFORE_TRAINING,
     Fall,
     Rung,
-    falls,
+    falls_with_nodes,
     stall_hours,
     training_hours,
 )
@@ -21,6 +22,12 @@ from hyperpod_lifecycle.goodput.recovery_chain import (
     recovery_chain,
 )
 from hyperpod_lifecycle.goodput.scenario import FailureKind, Scenario
+from hyperpod_lifecycle.goodput.spares import (
+    Standstill,
+    mean_shortage_hours,
+    shortages_per_hour,
+    standstill,
+)
 
 
 class _Segment(NamedTuple):
@@ -37,9 +44,11 @@ class _Segment(NamedTuple):
 def estimate(scenario: Scenario) -> Breakdown:
     """Return the expected hours of a long run, by what they are spent on.
 
-    Exact for the model of :class:`Scenario` in the long run, but for the wait for nodes, which is estimated.
-    It extends the model of J. T. Daly (A higher order estimate of the optimum checkpoint interval for
-    restart dumps, 2006) to kinds of failure with recoveries and checkpoints of their own.
+    For the model of :class:`Scenario`, in the long run. It extends the model of J. T. Daly (A higher order
+    estimate of the optimum checkpoint interval for restart dumps, 2006) to kinds of failure with recoveries
+    and checkpoints of their own. The time in which the job waits for nodes is taken out first, whose share is
+    known exactly: failures come in the hours that are left as often as in all hours, so that the rest is the
+    same model without waits.
 
     Args:
         scenario: The run.
@@ -48,26 +57,54 @@ def estimate(scenario: Scenario) -> Breakdown:
     training = sum(segment.training for segment in segments)
     stalls = sum(segment.stall for segment in segments)
     hours = scenario.hours
-    found = falls(scenario)
+    found = falls_with_nodes(scenario)
     if not found:
         kept = hours * training / (training + stalls)
         return Breakdown(
             scenario=scenario, failures={}, kept_hours=kept, stall_hours=hours - kept, lost_hours={}
         )
+    failures: dict[FailureKind, float] = {fall.kind: fall.rate * hours for fall in found}
+    waits = _waits(scenario)
+    left = hours * (1 - sum(waits))
+    found = _worse_after_waits(scenario, found)
     chain = recovery_chain(found)
     cycle = _cycle(segments, chain)
-    kept = hours * training / cycle.hours
-    stalled = hours * stalls / cycle.hours
-    lost = _recovery_hours(found, hours)
-    again = hours - kept - stalled - sum(lost.values())
+    kept = left * training / cycle.hours
+    stalled = left * stalls / cycle.hours
+    lost = _recovery_hours(found, left)
+    again = left - kept - stalled - sum(lost.values())
     for kind, share in _shares_of_lost_steps(found, cycle.again).items():
         lost[kind, "lost_steps"] = lost.get((kind, "lost_steps"), 0.0) + share * again
-    failures: dict[FailureKind, float] = {}
-    for fall in found:
-        failures[fall.kind] = failures.get(fall.kind, 0.0) + fall.rate * hours
+    for kind in failures:
+        lost[kind, "job_restart"] = lost.get((kind, "job_restart"), 0.0) + hours * getattr(waits, kind)
     return Breakdown(
         scenario=scenario, failures=failures, kept_hours=kept, stall_hours=stalled, lost_hours=lost
     )
+
+
+def _waits(scenario: Scenario) -> Standstill:
+    return standstill(
+        spare_nodes=scenario.spare_nodes,
+        replacement_hours=training_hours(scenario.replacement_minutes),
+        process_failures=scenario.rate("process"),
+        node_failures=scenario.rate("node"),
+        cluster_failures=scenario.rate("cluster"),
+    )
+
+
+def _worse_after_waits(scenario: Scenario, found: Sequence[Fall]) -> tuple[Fall, ...]:
+    """Count a wait for a node in which all nodes failed as a failure of all nodes: it falls as far."""
+    rates = {fall.kind: fall.rate for fall in found}
+    if "cluster" not in rates or "node" not in rates:
+        return tuple(found)
+    spares: dict[str, Any] = {
+        "spare_nodes": scenario.spare_nodes,
+        "failures_per_hour": rates["node"],
+        "replacement_hours": training_hours(scenario.replacement_minutes),
+    }
+    worse = shortages_per_hour(**spares) * -math.expm1(-rates["cluster"] * mean_shortage_hours(**spares))
+    more = {"node": -worse, "cluster": worse}
+    return tuple(replace(fall, rate=fall.rate + more.get(fall.kind, 0.0)) for fall in found)
 
 
 def _segments(scenario: Scenario) -> list[_Segment]:

@@ -63,11 +63,28 @@ class Fall:
         return sum(self.stage_hours) + self.again_hours
 
 
-def falls(scenario: Scenario) -> tuple[Fall, ...]:
-    """Return what each kind of failure does, failed nodes with and without a spare apart.
+def falls_with_nodes(scenario: Scenario) -> tuple[Fall, ...]:
+    """Return what each kind of failure does once there are nodes enough again.
 
-    Kinds that never happen are left out. How often no spare is left, and how long the job then waits, is an
-    estimate for independent failures (see :mod:`hyperpod_lifecycle.goodput.spares`).
+    Kinds that never happen are left out.
+
+    Args:
+        scenario: The run.
+    """
+    swap = _spare_hours(scenario) if scenario.spare_nodes > 0 else 0.0
+    found = (
+        _fall(scenario, "process", scenario.rate("process"), node_hours=0.0),
+        _fall(scenario, "node", scenario.rate("node"), node_hours=swap),
+        _fall(scenario, "cluster", scenario.rate("cluster"), node_hours=0.0),
+    )
+    return tuple(fall for fall in found if fall.rate > 0)
+
+
+def falls(scenario: Scenario) -> tuple[Fall, ...]:
+    """Return what each kind of failure does by itself, failed nodes with and without a spare apart.
+
+    Kinds that never happen are left out. How often no spare is left, and how long the job then waits, is for
+    independent failures (see :mod:`hyperpod_lifecycle.goodput.spares`).
 
     Args:
         scenario: The run.

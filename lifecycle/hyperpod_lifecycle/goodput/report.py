@@ -16,6 +16,12 @@ from hyperpod_model.catalog.fact import Fact
 from hyperpod_model.catalog.failures import CHECKPOINTLESS_GOODPUT, CHECKPOINTLESS_RECOVERY_REDUCTION
 
 _MINUTES_PER_HOUR: Final = 60
+_LONG: Final = 20
+"""From so many intervals or replacement times on, where a run begins and ends does not matter."""
+_BY_CHANCE: Final = 5
+"""So many standard errors are chance."""
+_NEGLIGIBLE: Final = 0.0025
+"""Share of goodput that nobody decides by."""
 
 RUNG_WORDS: Final = {
     Rung.PEER: "the state of a peer",
@@ -56,6 +62,30 @@ class Report:
     by_hand: Breakdown
     expected: Breakdown
     simulated: Simulated | None
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Where ``expected`` does not hold, and what does; nothing where it does."""
+        scenario = self.derived.scenario
+        longest = max(scenario.checkpoint_interval_minutes, scenario.replacement_minutes)
+        turns = scenario.hours * _MINUTES_PER_HOUR / longest
+        what = (
+            "checkpoint intervals"
+            if longest == scenario.checkpoint_interval_minutes
+            else "replacement times of a node"
+        )
+        short = f"expected is for long runs, and this one is only {turns:.1f} {what} long"
+        if self.simulated is None:
+            return () if turns >= _LONG else (f"{short}: take a simulation, --runs 1000",)
+        goodput, error = self.simulated.mean.goodput, self.simulated.goodput_error
+        apart = goodput - self.expected.goodput
+        if abs(apart) <= _BY_CHANCE * error + _NEGLIGIBLE:
+            return ()
+        why = short if turns < _LONG else "failures come too close together for the closed form"
+        return (
+            f"expected is {abs(apart) * 100:.1f} points of goodput {'below' if apart > 0 else 'above'} what "
+            f"the simulation finds, which is no chance: {why}; take the simulated goodput, {goodput:.2%}",
+        )
 
     @property
     def sent_back(self) -> tuple[SentBack, ...]:
@@ -103,6 +133,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "by_hand": breakdown_data(report.by_hand),
         "expected": breakdown_data(report.expected),
         "simulated": None if report.simulated is None else _simulated_data(report.simulated),
+        "caveats": list(report.caveats),
         "sent_back": [
             {
                 "kind": each.kind,

@@ -61,8 +61,9 @@ class Simulated:
 def simulate(scenario: Scenario, *, runs: int = 1000, seed: int = _SEED) -> Simulated:
     """Simulate runs, failure by failure.
 
-    The same model as ``estimate``, without its approximation of the wait for nodes: the job trains while at
-    most ``spare_nodes`` nodes are away. Runs begin at a checkpoint and end wherever they are.
+    The same model as ``estimate``: the job trains while at most ``spare_nodes`` nodes are away, and no sooner
+    than a replacement time after all nodes failed. Runs begin at a checkpoint with all nodes and end wherever
+    they are.
 
     Args:
         scenario: The run.
@@ -130,6 +131,7 @@ class _Runs:
         self._failures: Floats = zeros((runs, len(KINDS)))
         # When the last failed nodes come back, the oldest first: one more than there are spares.
         self._back: Floats = numpy.full((runs, scenario.spare_nodes + 1), -numpy.inf)
+        self._all_back: Floats = numpy.full(runs, -numpy.inf)
 
     def fail_and_train(self) -> bool:
         """Go on to the next failure of every run. False once all runs are over."""
@@ -186,12 +188,11 @@ class _Runs:
         back = np.roll(self._back, -1, axis=1)
         back[:, -1] = self._now + self._replacement
         self._back = np.where(node[:, None], back, self._back)
+        whole = failed & (kind == KINDS.index("cluster"))
+        self._all_back = np.where(whole, self._now + self._replacement, self._all_back)
         # The job trains while no more nodes are away than there are spares.
-        waits = np.maximum(self._back[:, 0] - self._now, 0.0)
+        waits = np.maximum(np.maximum(self._back[:, 0], self._all_back) - self._now, 0.0)
         node_hours = np.where(kind == KINDS.index("node"), waits + self._swap, waits)
-        node_hours = np.where(
-            kind == KINDS.index("cluster"), np.maximum(waits, self._replacement), node_hours
-        )
         rung = np.where(self._kind >= 0, np.maximum(self._rung, self._rungs[kind]), self._rungs[kind])
         stages = self._stages[kind].copy()
         stages[:, 0] += node_hours

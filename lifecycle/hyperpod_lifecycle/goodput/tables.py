@@ -33,7 +33,7 @@ def text_of(report: Report, *, width: int | None = None) -> str:
         width: Columns. Default: 110.
     """
     return drawn([_run(report), _totals(report), _losses(report.expected), _ladder(report)], width) + "".join(
-        f"{line}\n" for line in (*origin_lines(report.derived), *_claim_lines())
+        f"{line}\n" for line in (*report.caveats, *origin_lines(report.derived), *_claim_lines())
     )
 
 

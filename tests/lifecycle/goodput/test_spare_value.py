@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from hyperpod_lifecycle.goodput.scenario import Scenario
@@ -25,7 +27,7 @@ def test_share_of_failed_nodes_that_wait():
     values = spare_values(SLOW, most=2)
     assert values[0].waits == 1
     away = SLOW.rate("node") * 3
-    assert values[1].waits == pytest.approx(away / (1 + away))
+    assert values[1].waits == pytest.approx(-math.expm1(-away))
 
 
 def test_no_node_fails():
