@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hyperpod_lifecycle.slurm_configuration.classic_slurm import ClassicSlurm
-from hyperpod_model.catalog.job_figures import CHECK_MINUTES, CLUSTER_DIMENSION, RUNNING_JOBS
+from hyperpod_model.catalog.job_figures import (
+    CHECK_MINUTES,
+    CLUSTER_DIMENSION,
+    FIGURES_BY_KEY,
+    QUEUE_DIMENSION,
+    SLURM_OTHER_WAITS,
+)
 from hyperpod_model.catalog.logs import METRIC_NAMESPACE
 
 PARAMETERS_FILE = "parameters.json"
@@ -69,8 +75,8 @@ class NodeParameters:
             default.
         log_files: Files by name of the log stream, shipped to the cluster's log group. None by default.
         recovery_records: Records of recoveries, shipped to the cluster's log group. None by default.
-        job_figures_group: Instance group of the controller, which puts the number of running jobs into
-            CloudWatch. By default nobody does.
+        job_figures_group: Instance group of the controller, which puts figures of jobs into CloudWatch.
+            By default nobody does.
         slurm: Slurm, where the scripts configure it. By default HyperPod does.
     """
 
@@ -118,8 +124,10 @@ class NodeParameters:
             "group": self.job_figures_group,
             "minutes": CHECK_MINUTES,
             "namespace": METRIC_NAMESPACE,
-            "metric": RUNNING_JOBS.name,
-            "dimension": CLUSTER_DIMENSION,
+            "figures": dict(FIGURES_BY_KEY),
+            "cluster_dimension": CLUSTER_DIMENSION,
+            "queue_dimension": QUEUE_DIMENSION,
+            "other_waits": list(SLURM_OTHER_WAITS),
         }
 
 

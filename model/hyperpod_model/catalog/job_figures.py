@@ -53,3 +53,6 @@ PUT_ACTION: str = _TABLE["action"]
 
 CHECK_MINUTES: int = _TABLE["minutes"]
 """Minutes between two checks."""
+
+SLURM_OTHER_WAITS: tuple[str, ...] = tuple(_TABLE["slurm_other_waits"]["value"])
+"""Reasons of Slurm's pending jobs that wait for what their owner named, not for nodes."""

@@ -97,8 +97,16 @@ JOB_FIGURES = {
     "group": "controller",
     "minutes": 10,
     "namespace": "/aws/sagemaker/Clusters",
-    "metric": "RunningJobs",
-    "dimension": "ClusterName",
+    "figures": {
+        "running": ["RunningJobs", "Count"],
+        "pending": ["PendingJobs", "Count"],
+        "preempted": ["PreemptedJobs", "Count"],
+        "longest_wait": ["LongestWait", "Seconds"],
+        "longest_run": ["LongestRun", "Seconds"],
+    },
+    "cluster_dimension": "ClusterName",
+    "queue_dimension": "Queue",
+    "other_waits": ["BeginTime", "Dependency", "DependencyNeverSatisfied", "JobArrayTaskLimit"],
 }
 
 PARAMETERS = {

@@ -18,9 +18,12 @@ def main(node_file: str, parameters_file: str) -> int:
         said = json.load(file)["job_figures"]
     wanted = {
         "cluster": node["cluster_name"],
-        "dimension": said["dimension"],
-        "metric": said["metric"],
+        "cluster_dimension": said["cluster_dimension"],
+        "figures": said["figures"],
+        "minutes": said["minutes"],
         "namespace": said["namespace"],
+        "other_waits": said["other_waits"],
+        "queue_dimension": said["queue_dimension"],
         "region": node["cluster_arn"].split(":")[3],
     }
     print(json.dumps(wanted, indent=2, sort_keys=True))

@@ -1,6 +1,6 @@
 #!/bin/bash
-# On the controller of a Slurm cluster: a timer puts the number of running jobs into CloudWatch, by which an alarm tells an
-# idle fleet from a busy one. A failing count keeps no node from its work, and leaves its line in the journal.
+# On the controller of a Slurm cluster: a timer puts figures of jobs into CloudWatch, by which alarms tell of an idle fleet,
+# of long waits and of preemptions. A failing check keeps no node from its work, and leaves its line in the journal.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -9,27 +9,27 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 UNIT=hyperpod-job-figures
 UNITS=$ROOT/etc/systemd/system
-COUNTER=$STATE_FOLDER/job_figures.py
+SCRIPT=$STATE_FOLDER/job_figures.py
 
 group=$(parameter job_figures group)
 if [[ -z $group ]]; then
-  skip "no job_figures: nobody is told of an idle fleet"
+  skip "no job_figures: nobody is told of an idle fleet or of long waits"
 fi
 if [[ $(node_fact instance_group) != "$group" ]]; then
-  skip "the controller counts running jobs, and this node is in another group"
+  skip "the controller measures jobs, and this node is in another group"
 fi
 
 minutes=$(required_parameter job_figures minutes)
-ensure_copy "$LIBRARY/job_figures.py" "$COUNTER" 0755
+ensure_copy "$LIBRARY/job_figures.py" "$SCRIPT" 0755
 if ! wanted=$(python3 -I "$LIBRARY/job_figures_parameters.py" "$NODE_FILE" "$PARAMETERS_FILE" 2>&1); then
-  fail "cannot tell where to put the number of running jobs: ${wanted##*$'\n'}" \
+  fail "cannot tell where to put figures of jobs: ${wanted##*$'\n'}" \
     "render the parameters from the cluster's specification and upload them again"
 fi
 ensure_file "$STATE_FOLDER/job_figures.json" <<<"$wanted"
 ensure_directory "$UNITS"
 ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.service" <<'END'
 [Unit]
-Description=Put the number of running Slurm jobs into CloudWatch
+Description=Put figures of Slurm jobs into CloudWatch
 
 [Service]
 Type=oneshot
@@ -38,7 +38,7 @@ TimeoutStartSec=300
 END
 ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.timer" <<END
 [Unit]
-Description=Count running Slurm jobs
+Description=Measure Slurm jobs
 
 [Timer]
 OnCalendar=*:0/$minutes
@@ -48,4 +48,4 @@ AccuracySec=1s
 WantedBy=timers.target
 END
 ensure_service "$UNIT.timer"
-log "running jobs are counted every $minutes minutes: journalctl -u $UNIT"
+log "jobs are measured every $minutes minutes: journalctl -u $UNIT"
