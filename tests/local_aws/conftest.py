@@ -21,6 +21,7 @@ from werkzeug.serving import make_server
 
 import aws_double.resources
 import aws_double.services
+from aws_double.beside_moto import BesideMoto
 from aws_double.serving import Serving
 from aws_double.session import Session
 
@@ -35,7 +36,7 @@ def endpoint() -> Iterator[str]:
             install = getattr(importlib.import_module(module.name), "install", None)
             if install is not None:
                 install()
-    application = Serving(DomainDispatcherApplication(create_backend_app))
+    application = Serving(BesideMoto(DomainDispatcherApplication(create_backend_app)))
     server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=MotoRequestHandler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

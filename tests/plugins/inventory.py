@@ -163,6 +163,12 @@ _OTHERS: Final[Mapping[str, Callable[[Clients], Any]]] = {
         clients.client("sagemaker"), "list_compute_quotas", "ComputeQuotaSummaries", "ComputeQuotaId"
     ),
     "AWS::Budgets::Budget": _budgets,
+    "AWS::APS::Workspace": lambda clients: _listed(
+        clients.client("amp"), "list_workspaces", "workspaces", "workspaceId"
+    ),
+    "AWS::Grafana::Workspace": lambda clients: _listed(
+        clients.client("grafana"), "list_workspaces", "workspaces", "id"
+    ),
     "AWS::S3::Bucket": _buckets,
     "AWS::KMS::Key": _keys,
     "AWS::SSM::Parameter": lambda clients: _listed(

@@ -28,6 +28,7 @@ LIMITS: Final = (
     "tags that CloudFormation itself puts on the resources of a stack",
     "lifecycle scripts, health agents and EFA: nothing runs on the nodes, for there are none",
     "mails: nobody confirms a subscription, and what topics and budgets tell goes to queues at most",
+    "figures: Prometheus takes none and alerts nobody, and nobody can sign in to Grafana",
     "handlers of custom resources that need kubectl or Helm",
 )
 """What a deployment against the double does not show."""

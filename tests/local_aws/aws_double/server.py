@@ -36,13 +36,14 @@ def serve(*, port: int, pace: float, stops_with_input: bool = False) -> None:
     )
     from werkzeug.serving import make_server
 
+    from aws_double.beside_moto import BesideMoto
     from aws_double.gate import Gate
     from aws_double.serving import Serving
 
     server = make_server(
         HOST,
         port,
-        Gate(Serving(DomainDispatcherApplication(create_backend_app))),
+        Gate(Serving(BesideMoto(DomainDispatcherApplication(create_backend_app)))),
         threaded=True,
         request_handler=MotoRequestHandler,
     )
