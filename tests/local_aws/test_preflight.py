@@ -18,6 +18,7 @@ from hyperpod_lifecycle.preflight.command import main
 @pytest.fixture(autouse=True)
 def as_root(root: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CREATION_SECONDS, "0")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     for name, value in root.environment().items():
         monkeypatch.setenv(name, value)
 
@@ -119,6 +120,33 @@ def test_an_existing_eks_cluster(root: Session, tmp_path: Any, capsys: Any, monk
     assert verdicts(found, "add-on") == {"ok"}, found["add-on"]
     # The double has no Kubernetes API.
     assert verdicts(found, "Kubernetes") == {"cannot tell"}
+
+
+def test_an_eks_cluster_that_is_made(root: Session, tmp_path: Any, capsys: Any) -> None:
+    zones = root.client("ec2").describe_availability_zones()["AvailabilityZones"]
+    ids = sorted(zone["ZoneId"] for zone in zones)[:2]
+    spec = {
+        "name": "made",
+        "region": "us-west-2",
+        "orchestrator": "eks",
+        "network": {"availability_zone_id": ids[0]},
+        "file_system": None,
+        "checkpoint_bucket": None,
+        "eks": {
+            "control_plane_availability_zone_ids": ids,
+            "dependency_chart": {"oci_uri": "oci://registry.example.com/chart", "version": "0.1.0"},
+        },
+        "task_governance": {"teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 1}}]},
+        "instance_groups": [{"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 2}],
+    }
+    found = findings(spec, tmp_path, capsys)
+    for check in ("cluster name", "zone", "instance type", "EKS cluster", "add-on"):
+        assert verdicts(found, check) == {"ok"}, found[check]
+    names = [finding["subject"] for finding in found["add-on"]]
+    assert "amazon-sagemaker-hyperpod-taskgovernance" in names
+    old = {**spec, "eks": {**spec["eks"], "add_on_versions": {"vpc-cni": "v1.18.4-eksbuild.1"}}}
+    add_ons = findings(old, tmp_path, capsys)["add-on"]
+    assert "EKS has no version v1.18.4-eksbuild.1" in add_ons[0]["message"]
 
 
 def test_a_cluster_that_exists_is_known(root: Session, tmp_path: Any, capsys: Any) -> None:

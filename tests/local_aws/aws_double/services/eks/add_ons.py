@@ -31,7 +31,7 @@ def create_addon(request: Request) -> dict[str, Any]:
             )
     _check_roles(asked)
     made = AddOn(asked=asked)
-    asked.setdefault("addonVersion", _default_version(name))
+    asked.setdefault("addonVersion", default_version(name))
     _associate(found, made)
     found.add_ons[name] = made
     return {"addon": describe(found, made)}
@@ -105,7 +105,8 @@ def _add_on(found: Cluster, name: str) -> AddOn:
     return found.add_ons[name]
 
 
-def _default_version(name: str) -> str:
+def default_version(name: str) -> str:
+    """The version of an add-on that is installed where none is named."""
     known = ADD_ONS.get(name)
     return _VERSION if known is None or known.minimum is None else f"v{known.minimum}-eksbuild.1"
 
