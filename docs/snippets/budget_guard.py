@@ -1,9 +1,7 @@
-"""A monthly budget with an alarm on an idle fleet, a campaign, and the check of an EKS cluster."""
+"""A monthly budget with an alarm on an idle fleet, and a campaign."""
 
-import cdk8s
 from aws_cdk import App, Stack
 
-from hyperpod_charts.job_figures_check import JobFiguresCheck
 from hyperpod_constructs.budget_guard import BudgetGuard
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
 
@@ -35,13 +33,3 @@ BudgetGuard(
     idle_hours=None,
 )
 app.synth()
-
-manifests = cdk8s.App()
-JobFiguresCheck(
-    manifests,
-    "RunningJobs",
-    cluster_name="llm-train",
-    region="us-west-2",
-    image="111122223333.dkr.ecr.us-west-2.amazonaws.com/count-jobs:1.0.0",
-)
-print(manifests.synth_yaml())
