@@ -203,7 +203,7 @@ def budget_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
         steps.append(
             "budget: nobody counts running jobs for the alarm on an idle fleet, since metrics.job_figures is "
             "off; the step that is due: let a timer of yours put the metric RunningJobs "
-            "(docs/budget-guard.md), or set budget.idle_hours to null"
+            "(docs/job-figures.md), or set budget.idle_hours to null"
         )
     return tuple(steps)
 

@@ -129,7 +129,7 @@ def job_figures_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
         return (
             "metrics: nobody counts jobs, since only the package's own lifecycle scripts do, on a Controller "
             "group; the step that is due: let a timer of yours put the metrics and give budget.idle_hours "
-            "for the alarm on an idle fleet (docs/budget-guard.md), or set metrics.job_figures to false",
+            "for the alarm on an idle fleet (docs/job-figures.md), or set metrics.job_figures to false",
         )
     if job_figures_image_of(spec) is None:
         return (
@@ -140,6 +140,6 @@ def job_figures_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
     if spec.eks.cluster_arn is not None:
         return (
             "metrics: the stack applies no manifest to an EKS cluster that exists; the step that is due: "
-            "render JobFiguresCheck (docs/budget-guard.md) and apply it",
+            "render JobFiguresCheck (docs/job-figures.md) and apply it",
         )
     return ()
