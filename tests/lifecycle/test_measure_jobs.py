@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,19 @@ class TestStep:
         root = self.provisioned(tmp_path, name)
         assert not (root / f"{UNITS}.timer").exists()
         assert not (root / "opt/hyperpod/job_figures.json").exists()
+
+    def test_parameters_of_another_version_are_refused(self, tmp_path: Path) -> None:
+        found = scenario("controller, HyperPod configures Slurm")
+        older = {name: value for name, value in JOB_FIGURES.items() if name != "figures"}
+        node = Node(tmp_path, replace(found, parameters={**found.parameters, "job_figures": older}))
+        assert node.run("steps/identify_node.sh").returncode == 0
+        result = node.run("steps/measure_jobs.sh")
+        assert result.returncode == 70
+        said = result.stdout + result.stderr
+        assert (
+            "cannot tell where to put figures of jobs: KeyError: 'figures'; remedy: render the param" in said
+        )
+        assert not (node.root / f"{UNITS}.timer").exists()
 
 
 class Machine:
