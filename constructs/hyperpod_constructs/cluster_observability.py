@@ -211,13 +211,16 @@ class ClusterObservability(Construct):
             The group, made if it is not there. Let come after it what writes to it.
         """
         let_logs_use_key(self._key, log_group_name, sid="ContainerLogs")
-        return NodeLogGroup(
+        kept = NodeLogGroup(
             self,
             "ContainerLogGroup",
             log_group_name=log_group_name,
             retention_days=self._log_retention_days,
             key=self._key,
         )
+        # It outlives the stack, so that a cluster that cannot be created must not leave one.
+        kept.resource.node.add_dependency(self._cluster)
+        return kept
 
     def grant_notify(self, role: iam.IRole) -> iam.Grant:
         """Let a role publish to the topic, as ``sns_notice`` of the resume library does for a stopped job.

@@ -133,6 +133,7 @@ def test_containers_log_group_is_kept_before_anything_writes_to_it(eks: dict[str
     for shared in ("RetentionInDays", "KmsKeyArn"):
         assert properties[shared] == of_nodes[shared]
     assert name in add_ons(eks)[INSIGHTS]["DependsOn"]
+    assert set(resources(eks, "AWS::SageMaker::Cluster")) <= set(eks["Resources"][name]["DependsOn"])
     key = eks["Resources"][properties["KmsKeyArn"]["Fn::GetAtt"][0]]
     (admitted,) = (
         one["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
