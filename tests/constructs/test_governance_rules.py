@@ -181,9 +181,10 @@ class TestWaitTimeClimbing:
     def test_steady_waits(self, evaluated: Evaluated) -> None:
         figures = KueueFigures(300)
         figures.queue("team-a", pending=3)
-        for minute in every(7, -60, 300):
-            # Not the same each time, as waits are, and around the border of two buckets.
-            figures.admit("team-a", minute, waited=5120 + (-200, 150, 40, 0)[minute % 4])
+        # Not the same each time, as waits are, and around the border of two buckets.
+        differences = (0, 150, -200, 40, 300, -300, 90, -20, 250, -150, 10)
+        for number, minute in enumerate(every(7, -60, 300)):
+            figures.admit("team-a", minute, waited=5120 + differences[number % len(differences)])
         evaluated(figures, silent(CLIMBING, 0, 299))
 
     def test_steady_waits_of_few_jobs(self, evaluated: Evaluated) -> None:
