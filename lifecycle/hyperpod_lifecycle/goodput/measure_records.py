@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from hyperpod_lifecycle.goodput.measured import Measured, UnmeasurableError, measured, median_step
+from hyperpod_lifecycle.goodput.one_clock import PlacedStart, on_one_clock
 from hyperpod_model.catalog.recovery import RECOVERY_STAGES
 
 Record = Mapping[str, Any]
@@ -21,21 +22,22 @@ def measure_records(records: Iterable[Record]) -> Measured:
     Raises:
         UnmeasurableError: If they say too little, or are of several jobs.
     """
-    starts = _by_start(records)
-    step = median_step([rate for start in starts for rate in _step_times(start)])
+    line = on_one_clock(_by_start(records))
+    step = median_step([rate for start in line.starts for rate in _step_times(start.records)])
     lost: dict[str, float] = {}
-    trained_until: float | None = None
-    for start in starts:
-        for place, seconds in _lost(start, step, trained_until=trained_until):
+    trained: PlacedStart | None = None
+    for start in line.starts:
+        for place, seconds in _lost(start, step, trained=trained):
             lost[place] = lost.get(place, 0.0) + seconds
-        if _of_kind(start, "progress") or _of_kind(start, "recovery"):
-            trained_until = start[-1]["time"]
+        if _of_kind(start.records, "progress") or _of_kind(start.records, "recovery"):
+            trained = start
     return measured(
-        paid_seconds=starts[-1][-1]["time"] - starts[0][0]["process_started"],
-        kept_steps=sum(_new_steps(start) for start in starts),
+        paid_seconds=line.starts[-1].ends - line.starts[0].begins,
+        kept_steps=sum(_new_steps(start.records) for start in line.starts),
         step_seconds=step,
-        starts=len(starts),
+        starts=len(line.starts),
         lost_seconds=lost,
+        warnings=line.warnings,
     )
 
 
@@ -50,7 +52,7 @@ def _by_start(records: Iterable[Record]) -> list[list[Record]]:
     starts = [start for start in found.values() if start[0]["kind"] == "start"]
     if not starts:
         raise UnmeasurableError("there are no records of a start")
-    return sorted(starts, key=lambda start: float(start[0]["process_started"]))
+    return starts
 
 
 def _of_kind(start: list[Record], kind: str) -> list[Record]:
@@ -61,7 +63,8 @@ def _step_times(start: list[Record]) -> Iterator[float]:
     stalls = [(save["time"], save["stall_seconds"]) for save in _of_kind(start, "save")]
     for before, after in pairwise(_of_kind(start, "progress")):
         steps = after["next_step"] - before["next_step"]
-        if steps > 0:
+        # A clock that went back between the two tells nothing about the steps.
+        if steps > 0 and after["time"] >= before["time"] and after["seconds"] > before["seconds"]:
             stopped = sum(stall for time, stall in stalls if before["time"] < time <= after["time"])
             yield (after["seconds"] - before["seconds"] - stopped) / steps
 
@@ -72,8 +75,9 @@ def _new_steps(start: list[Record]) -> int:
 
 
 def _lost(
-    start: list[Record], step_seconds: float, *, trained_until: float | None
+    placed: PlacedStart, step_seconds: float, *, trained: PlacedStart | None
 ) -> Iterator[tuple[str, float]]:
+    start = placed.records
     recoveries = _of_kind(start, "recovery")
     progress = _of_kind(start, "progress")
     if recoveries:
@@ -82,14 +86,15 @@ def _lost(
             spent = seconds[stage.name]
             if spent is None:  # killed before all lost steps were computed again
                 spent = _again(recoveries[-1], progress) * step_seconds
-            if stage.name == "job_restart" and trained_until is not None:
+            if stage.name == "job_restart" and trained is not None:
                 # A recovery is recorded from the failure of the start that came furthest, over all starts
                 # between that did not get there; what those trained is counted as theirs.
-                spent = min(spent, max(start[0]["process_started"] - trained_until, 0.0))
-            yield stage.name.replace("_", " "), spent
+                gap = max(placed.begins - trained.ends, 0.0)
+                spent = gap if placed.moved or trained.moved else min(spent, gap)
+            yield stage.name.replace("_", " "), max(spent, 0.0)
     elif progress:
         first = progress[0]
-        yield "start-up", first["time"] - first["seconds"] - start[0]["process_started"]
+        yield "start-up", max(first["time"] - first["seconds"] - start[0]["process_started"], 0.0)
     for save in _of_kind(start, "save"):
         yield "stopped by saves", save["stall_seconds"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -24,6 +24,9 @@ ADVICE: Final[Mapping[str, str]] = {
 GOOD: Final = 0.9
 """Below this share a measurement says where the hours went."""
 
+_AT_MOST: Final = 1.01
+"""The median of the time of a step may be a little more than its mean."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
@@ -35,6 +38,7 @@ class Measured:
         step_seconds: Median seconds of a step.
         starts: How often the job started, the first included.
         lost_hours: Hours that made no progress, by place.
+        warnings: Why the numbers may be off.
     """
 
     paid_hours: float
@@ -42,6 +46,7 @@ class Measured:
     step_seconds: float
     starts: int
     lost_hours: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
 
     @property
     def kept_hours(self) -> float:
@@ -77,6 +82,7 @@ def measured(
     step_seconds: float,
     starts: int,
     lost_seconds: Mapping[str, float],
+    warnings: Sequence[str] = (),
 ) -> Measured:
     """Put a measurement together; what no place explains are slow steps.
 
@@ -86,12 +92,21 @@ def measured(
         step_seconds: Median seconds of a step.
         starts: How often the job started.
         lost_seconds: Seconds by place, of those that are known.
+        warnings: Why the numbers may be off. Default: nothing.
 
     Raises:
         UnmeasurableError: If no time passed.
     """
     if paid_seconds <= 0:
         raise UnmeasurableError("the run must have a first and a last time, got no time between them")
+    kept = kept_steps * step_seconds
+    if kept > _AT_MOST * paid_seconds:
+        warnings = [
+            *warnings,
+            f"{kept_steps} steps at {step_seconds:.3g} s are {kept / 3600:.2f} hours, more than the "
+            f"{paid_seconds / 3600:.2f} that passed: times or records are missing, or a clock went back; "
+            "goodput counts as 100%",
+        ]
     rest = paid_seconds - kept_steps * step_seconds - sum(lost_seconds.values())
     return Measured(
         paid_hours=paid_seconds / 3600,
@@ -103,6 +118,7 @@ def measured(
             for place, seconds in {**lost_seconds, "slow steps": max(rest, 0.0)}.items()
             if seconds > 0
         },
+        warnings=tuple(warnings),
     )
 
 

@@ -82,7 +82,8 @@ def _text(found: Measured, accelerators: int | None, width: int | None) -> str:
         lost = (found.paid_hours - found.kept_hours) * accelerators
         lines.append(f"{number(lost)} accelerator-hours made no progress.\n")
     made = table("Where the hours went", ["", "hours", "of the run"], rows)
-    return drawn([*lines, made], width) + "".join(f"{line}\n" for line in found.advice)
+    warnings = (f"warning: {warning}" for warning in found.warnings)
+    return drawn([*lines, made], width) + "".join(f"{line}\n" for line in (*warnings, *found.advice))
 
 
 def _data(found: Measured, accelerators: int | None) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def _data(found: Measured, accelerators: int | None) -> dict[str, Any]:
         if accelerators is None
         else (found.paid_hours - found.kept_hours) * accelerators,
         "advice": list(found.advice),
+        "warnings": list(found.warnings),
     }
 
 
