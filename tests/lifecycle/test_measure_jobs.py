@@ -1,8 +1,8 @@
 """The controller's figures of Slurm's jobs: the step that sets them up, and the script that a timer runs.
 
 Slurm's programs and aws are stand-ins: they answer what a test says, or write down what they are called with.
-What a real Slurm answers is in ``tests/lifecycle/slurm``; accounting answers here as slurmdbd 22.05.8 did when
-it was tried by hand: a job that was requeued by a preemption is a duplicate in state PREEMPTED.
+What a real Slurm answers is in ``tests/lifecycle/slurm``; accounting answers here as slurmdbd 22.05.8 did
+when it was tried by hand: a job that was requeued by a preemption is a duplicate in state PREEMPTED.
 """
 
 from __future__ import annotations
