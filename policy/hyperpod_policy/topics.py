@@ -81,12 +81,12 @@ def obstacles(
 
 
 def source_of(resource: Resource) -> list[Any]:
-    """Return the ARN of an alarm or an event rule that publishes, in each way that it can be written.
+    """Return the ARN of what publishes, in each way that it can be written.
 
     Args:
-        resource: An alarm, or a rule of the default event bus.
+        resource: An alarm, a rule of the default event bus, or a workspace of Prometheus.
     """
-    kind, separator, name = _ARN_PARTS[resource.type]
+    kind, separator, name, attribute = _ARN_PARTS[resource.type]
     region, account = resource.document.region, resource.document.account
     written = concatenated(
         (
@@ -97,17 +97,19 @@ def source_of(resource: Resource) -> list[Any]:
             ":",
             Pseudo("AWS::AccountId") if account is None else account,
             separator,
-            resource.get(name, default=Reference(resource.key, "Ref")),
+            resource.get(name, default=Reference(resource.key, attribute)),
         )
     )
     return [Reference(resource.key, "Arn"), written]
 
 
 _ARN_PARTS: Final = {
-    "AWS::CloudWatch::Alarm": ("cloudwatch", ":alarm:", "AlarmName"),
-    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ":alarm:", "AlarmName"),
-    "AWS::Events::Rule": ("events", ":rule/", "Name"),
+    "AWS::APS::Workspace": ("aps", ":workspace/", "WorkspaceId", "WorkspaceId"),
+    "AWS::CloudWatch::Alarm": ("cloudwatch", ":alarm:", "AlarmName", "Ref"),
+    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ":alarm:", "AlarmName", "Ref"),
+    "AWS::Events::Rule": ("events", ":rule/", "Name", "Ref"),
 }
+"""By type: service, what stands before the name, the property with it, and the attribute in its place."""
 
 
 def _context(topic: Resource, source: Sequence[Any]) -> dict[str, Any]:

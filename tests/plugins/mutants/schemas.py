@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from registry_schema import DEFAULT_REGION
+
+from hyperpod_model.catalog.resource_types import NOT_LISTED
 from mutants.mutant import Path
 
 REGION = "us-west-2"
@@ -15,7 +18,9 @@ REGION = "us-west-2"
 def _schema_of(kind: str) -> Mapping[str, Any]:
     from cfnlint.schema import PROVIDER_SCHEMA_MANAGER  # takes a third of a second to import
 
-    found: Mapping[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, kind).schema
+    # The registry does not list some types everywhere; their schema is the same.
+    region = DEFAULT_REGION if kind in NOT_LISTED else REGION
+    found: Mapping[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, kind).schema
     return found
 
 

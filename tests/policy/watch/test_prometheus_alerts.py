@@ -80,6 +80,30 @@ def test_a_key_that_does_not_admit_the_service_fails(judge, template, key_statem
     assert (finding.logical_id, SERVICE in finding.message) == ("TopicKey", True)
 
 
+WORKSPACES = "arn:aws:aps:us-west-2:${AWS::AccountId}:workspace/"
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ({"Fn::Sub": f"{WORKSPACES}*"}, "pass"),
+        ({"Fn::Sub": f"{WORKSPACES}${{Figures.WorkspaceId}}"}, "pass"),
+        ({"Fn::GetAtt": ["Figures", "Arn"]}, "pass"),
+        ({"Ref": "Figures"}, "pass"),
+        ({"Fn::Sub": "arn:aws:cloudwatch:us-west-2:${AWS::AccountId}:alarm:*"}, "fail"),
+        ({"Fn::ImportValue": "other-workspace"}, "fail"),
+        ({"Ref": "Workspaces"}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_a_topic_that_admits_some_workspaces(judge, template, topic_statement, source, outcome):
+    template["Parameters"] = {"Workspaces": {"Type": "String"}}
+    topic_statement["Condition"] = {"ArnLike": {"aws:SourceArn": source}}
+    report = judge(ID, template, region="us-west-2")
+    assert report.outcome(ID) == outcome
+    assert outcome == "pass" or f"does not let {SERVICE} sns:Publish" in report.text()
+
+
 def test_rules_that_only_record_need_no_receiver(judge, template):
     del _workspace(template)["AlertManagerDefinition"]
     template["Resources"]["FigureRules"]["Properties"]["Data"] = RECORDING

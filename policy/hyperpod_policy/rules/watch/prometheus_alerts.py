@@ -16,7 +16,7 @@ from hyperpod_policy.prometheus import (
 )
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.topics import obstacles, topic_named
+from hyperpod_policy.topics import obstacles, source_of, topic_named
 from hyperpod_policy.values import Reference
 
 _ALLOWED: Final = "a receiver that reaches somebody, such as a topic with a subscription"
@@ -57,7 +57,7 @@ def _judge(template: Template, workspace: Resource, rules: str, *, alerts: bool)
 
 def _ways(template: Template, workspace: Resource, targets: list[Any], *, alerts: bool) -> Iterator[Verdict]:
     """Yield what is in the way to each topic, unless one of them, or something else, is reached."""
-    source = [Reference(workspace.key, "Arn"), Reference(workspace.key, "Ref")]
+    source = [*source_of(workspace), Reference(workspace.key, "Ref")]
     seen: list[Verdict] = []
     for target in targets:
         topic = topic_named(template, target)
