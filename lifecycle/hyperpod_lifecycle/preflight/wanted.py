@@ -22,6 +22,7 @@ from hyperpod_model.catalog.preflight import (
 )
 from hyperpod_model.catalog.regions import regions
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, RestrictedInstanceGroupSpec
+from hyperpod_model.cluster_spec.job_figures import job_figures_image_of
 
 NODES: Final = "nodes"
 AUTO_SCALING: Final = "autoscaling"
@@ -211,6 +212,8 @@ class Wanted:
         pods = self.spec.training_pods
         if self.orchestrator == "eks" and pods is not None and pods.identity == "pod-identity":
             found.insert(0, "training_pods")
+        if self.orchestrator == "eks" and job_figures_image_of(self.spec) is not None:
+            found.append("metrics.job_figures_image")
         return tuple(found)
 
     @property

@@ -216,6 +216,12 @@ class TestAgent:
         )
         all_ok(asked(NAME, {**ON_EKS, **self.PODS}, there("vpc-cni", AGENT)))
 
+    def test_so_does_the_check_of_jobs(self):
+        image = "111122223333.dkr.ecr.us-west-2.amazonaws.com/job-figures:1.0.0"
+        spec = {**ON_EKS, "metrics": {"job_figures_image": image}}
+        only(asked(NAME, spec), "problem", "pods of metrics.job_figures_image get their role through it")
+        all_ok(asked(NAME, {**ON_EKS, "metrics": {}}))
+
     def test_irsa_does_not(self):
         pods = {
             **self.PODS["training_pods"],
