@@ -21,6 +21,8 @@ GOVERNANCE = {
     "priority_classes": {"inference": 100, "training": 50},
 }
 
+METRICS = {"prometheus": True, "grafana_authentication": ["AWS_SSO"], "container_insights": True}
+
 pytestmark = pytest.mark.steps_of_one_story
 
 
@@ -154,11 +156,16 @@ def test_tokens_of_the_service_account_in_place_of_pod_identity(life: ClusterLif
     """The trust has the issuer in the keys of its conditions, and the account trusts that issuer."""
     role = life.role_arn("TrainingPodRole")
     pods = {"namespace": "kubeflow", "service_account": "trainer", "identity": "irsa"}
-    life.change(training_pods=pods, task_governance=GOVERNANCE, budget={"limit_usd": 100_000})
+    life.change(
+        training_pods=pods, task_governance=GOVERNANCE, budget={"limit_usd": 100_000}, metrics=METRICS
+    )
     life.deploy()
     read = life_steps.expect_everything_told(life)
     assert read >= {
+        "AWS::APS::RuleGroupsNamespace",
+        "AWS::APS::Workspace",
         "AWS::Budgets::Budget",
+        "AWS::Grafana::Workspace",
         "AWS::SageMaker::ClusterSchedulerConfig",
         "AWS::SageMaker::ComputeQuota",
     }
