@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import life_steps
@@ -10,11 +12,15 @@ import pytest
 from assemblies import spec_of
 from cdk_command import CdkCommand
 from cluster_life import ClusterLife, expect
+from container_insights import events_of
 from inventory import inventory
 from live_requests import CONFIGURATION, DEPLOYING_ROLE, Caller, LiveRequests, outsiders
+from notices import write_line
 
 from aws_double.running import Running
 from hyperpod_lifecycle.scripts_folder import scripts_folder
+from hyperpod_model.catalog.logs import container_log_group_name
+from hyperpod_model.catalog.recovery import RECOVERY_STAGES
 
 GOVERNANCE = {
     "teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}],
@@ -30,6 +36,7 @@ pytestmark = pytest.mark.steps_of_one_story
 def life(double: Running, cdk: CdkCommand, folder: Path) -> ClusterLife:
     made = ClusterLife(double, cdk, folder, spec_of("llm-train-eks.yaml"))
     made.resize(workers=2)
+    made.change(metrics={"container_insights": True})
     return made
 
 
@@ -97,6 +104,38 @@ def test_keys_rotate(life: ClusterLife) -> None:
 def test_people_hear_of_what_befalls_the_cluster(life: ClusterLife, others: dict[str, str]) -> None:
     """Jobs tell of their own end as the role of their pods."""
     life_steps.expect_people_hear(life, jobs=life.role_arn("TrainingPodRole"), stranger=others["another pod"])
+
+
+def test_what_a_pod_prints_of_a_recovery_is_on_the_dashboard(life: ClusterLife) -> None:
+    group = container_log_group_name(life.stack.only("AWS::EKS::Cluster"))
+    record = {
+        "version": 1,
+        "kind": "recovery",
+        "complete": True,
+        "steps_lost": 17,
+        "seconds": {stage.name: 2.5 for stage in RECOVERY_STAGES},
+    }
+    for number, event in enumerate(events_of(f"step 100\n{json.dumps(record)}\nstep 101\n")):
+        write_line(life.root, log_group=group, stream=f"pod-{number}", line=event)
+    cloudwatch, namespace = life.root.client("cloudwatch"), f"HyperPod/{life.spec.name}"
+    now = datetime.now(UTC)
+    counted = {}
+    for metric in cloudwatch.list_metrics(Namespace=namespace)["Metrics"]:
+        (point,) = cloudwatch.get_metric_statistics(
+            Namespace=namespace,
+            MetricName=metric["MetricName"],
+            StartTime=now - timedelta(hours=1),
+            EndTime=now + timedelta(minutes=1),
+            Period=7200,
+            Statistics=["Sum"],
+        )["Datapoints"]
+        counted[metric["MetricName"]] = point["Sum"]
+    assert counted["StepsLost"] == 17
+    figures = {name: value for name, value in counted.items() if name.startswith("Recovery")}
+    assert list(figures.values()) == [2.5] * len(RECOVERY_STAGES)
+    dashboard = life.stack.physical_id(*life.stack.logical_ids("AWS::CloudWatch::Dashboard"))
+    body = cloudwatch.get_dashboard(DashboardName=dashboard)["DashboardBody"]
+    assert all(f'"{name}"' in body for name in ("StepsLost", *figures))
 
 
 def test_deploying_again_changes_nothing(life: ClusterLife) -> None:
@@ -191,4 +230,5 @@ def test_tokens_of_the_service_account_in_place_of_pod_identity(life: ClusterLif
 def test_destruction_leaves_what_is_retained(
     life: ClusterLife, before_the_stack: dict[str, frozenset[str]]
 ) -> None:
-    life_steps.expect_only_retained_left(life, before_the_stack, backups=1)
+    containers = container_log_group_name(life.stack.only("AWS::EKS::Cluster"))
+    life_steps.expect_only_retained_left(life, before_the_stack, backups=1, log_groups={containers})

@@ -283,13 +283,16 @@ def destroy(life: ClusterLife) -> Ran:
     return expect(life.cdk.destroy(life.assembly()))
 
 
-def expect_only_retained_left(life: ClusterLife, before: Found, *, backups: int) -> None:
+def expect_only_retained_left(
+    life: ClusterLife, before: Found, *, backups: int, log_groups: Collection[str] = ()
+) -> None:
     """Destroy the stack: what its template retains stays, all the rest is gone.
 
     Args:
         life: The cluster.
         before: What the account had before the stack was created.
         backups: How many backups of the file system are to be there.
+        log_groups: Names of log groups that nodes made, beside their own.
     """
     resources, wanted = life.stack.resources, life.stack.properties()
     retained, stack_id = life.retained(), life.stack.id
@@ -304,10 +307,11 @@ def expect_only_retained_left(life: ClusterLife, before: Found, *, backups: int)
         before,
         {(resources[name]["ResourceType"], physical_id) for name, physical_id in retained.items()},
         backups=backups,
-        log_groups={log_group},
+        log_groups={log_group, *log_groups},
     )
-    (kept,) = life.root.client("logs").describe_log_groups(logGroupNamePrefix=log_group)["logGroups"]
-    assert {"retentionInDays", "kmsKeyId"} <= kept.keys()
+    for name in (log_group, *log_groups):
+        (kept,) = life.root.client("logs").describe_log_groups(logGroupNamePrefix=name)["logGroups"]
+        assert {"retentionInDays", "kmsKeyId"} <= kept.keys()
     for name, physical_id in retained.items():
         kind = resources[name]["ResourceType"]
         told = READERS[kind](life.root, physical_id, wanted[name])
