@@ -29,6 +29,18 @@ _THROTTLED: Final = {
     "TooManyRequestsException",
     "SlowDown",
 }
+_TROUBLE: Final = {
+    "InternalError",
+    "InternalFailure",
+    "InternalServerError",
+    "InternalServerException",
+    "ServiceUnavailable",
+    "ServiceUnavailableException",
+    "500",
+    "502",
+    "503",
+    "504",
+}
 _EXPIRED: Final = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
 _INVALID: Final = {
     "IncompleteSignature",
@@ -93,6 +105,11 @@ def _refused(error: Any, *, region: str | None, action: str | None) -> Operation
         return OperationError(
             "throttled",
             f"AWS throttles {what}, also at attempt {tries}; wait a minute and try again",
+        )
+    if code in _TROUBLE:
+        return OperationError(
+            "unreachable",
+            f"AWS itself has trouble with {what} ({code}); wait a minute and try again: {message}",
         )
     if code in _EXPIRED:
         return OperationError("expired_credentials", f"the AWS credentials have expired; {_RENEW}")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from typing import Final
 
 from hyperpod_lifecycle.operations.clusters import Cluster, Node
 from hyperpod_lifecycle.operations.errors import OperationError
+
+_LISTED: Final = 6
 
 
 def named(nodes: Sequence[Node], wanted: Sequence[str], *, cluster: Cluster) -> list[Node]:
@@ -24,7 +27,7 @@ def named(nodes: Sequence[Node], wanted: Sequence[str], *, cluster: Cluster) -> 
     for node in nodes:
         for name in _names(node):
             owners.setdefault(name, []).append(node)
-    problems = [_problem(name, owners) for name in wanted if len(owners.get(name, ())) != 1]
+    problems = [_problem(name, owners, nodes) for name in wanted if len(owners.get(name, ())) != 1]
     if problems:
         raise OperationError(
             "unknown_node",
@@ -39,8 +42,12 @@ def _names(node: Node) -> Iterator[str]:
     return (name for name in names if name is not None)
 
 
-def _problem(name: str, owners: dict[str, list[Node]]) -> str:
+def _problem(name: str, owners: dict[str, list[Node]], nodes: Sequence[Node]) -> str:
     found = owners.get(name)
+    members = [node.name for node in nodes if node.group == name]
+    if not found and members:
+        some = members if len(members) <= _LISTED else [*members[: _LISTED - 1], "...", members[-1]]
+        return f"there is no node '{name}', which is a group: name nodes of it ({', '.join(some)})"
     if found:
         return f"'{name}' is {' and '.join(node.id for node in found)}, say which"
     near = get_close_matches(name, sorted(owners), n=1)

@@ -187,12 +187,15 @@ def heartbeat(folder: Path) -> Mapping[str, Any] | None:
     from hyperpod_lifecycle.training.recovery_records import HEARTBEAT_NAME
 
     try:
-        told: Mapping[str, Any] = json.loads((folder / HEARTBEAT_NAME).read_bytes())
+        told = json.loads((folder / HEARTBEAT_NAME).read_bytes())
+        # Whoever can write the folder can write anything into it.
+        return {"step": int(told["step"]), "time": float(told["time"])}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        raise OperationError("unsuitable", f"the sign of life of the job cannot be read: {error}") from error
-    return told
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise OperationError(
+            "unsuitable", f"the sign of life of the job cannot be read: {HEARTBEAT_NAME}: {error!r}"
+        ) from error
 
 
 def step_seconds(records: Sequence[Mapping[str, Any]]) -> float | None:

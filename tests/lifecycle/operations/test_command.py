@@ -165,6 +165,21 @@ class TestNames:
         err = said("connect", "llm-train", "ip-10-0-0-1", code=2).err
         assert f"'ip-10-0-0-1' is {instance_id('a', 1)} and {instance_id('b', 1)}, say which" in err
 
+    @pytest.mark.parametrize(
+        ("name", "count", "shown"),
+        [
+            ("7", 2, "(7-1, 7-2)"),
+            ("w", 300, "(w-1, w-2, w-3, w-4, w-5, ..., w-300)"),
+        ],
+    )
+    def test_a_group_in_the_place_of_a_node(self, aws, said, name, count, shown):
+        nodes = [node(name, number) for number in range(1, count + 1)]
+        aws.answers["DescribeCluster"] = cluster(InstanceGroups=[group(name, count)])
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": nodes}
+        err = said("reboot", "llm-train", name, "--yes", code=2).err
+        assert f"there is no node '{name}', which is a group: name nodes of it {shown}" in err
+        assert data(said, "connect", "llm-train", f"{name}-2")["id"] == instance_id(name, 2)
+
     def test_all_unknown_names_at_once(self, aws, said):
         err = said("reboot", "llm-train", "x", "y", "--yes", code=2).err
         assert "no node 'x'" in err
@@ -624,6 +639,10 @@ class TestAdvise:
             "the logs of workers-1 are not known: the AWS credentials do not permit logs:FilterLogEvents"
             in out
         )
+        assert "Running: no fault is known, but not all could be asked: nothing can be advised" in out
+        assert "nothing to do" not in out
+        (found,) = data(said, "advise", "llm-train", "workers-1")["nodes"]
+        assert not found["all_asked"]
 
     def test_a_fault_from_a_log_asks_nobody(self, said):
         assert said("advise", "--xid", "79").out.startswith(
@@ -969,6 +988,15 @@ class TestWatch:
         aws.answers["DescribeCluster"] = [found, error("ThrottlingException"), found]
         out = said("watch", "llm-train", "--every", "0.01", "--times", "3").out
         assert "not known now, trying again: AWS throttles" in out
+        assert out.count("llm-train (abcdefgh1234)") == 2
+
+    def test_it_outlives_trouble_of_aws(self, aws, said):
+        found = aws.answers["DescribeCluster"]
+        aws.answers["DescribeCluster"] = [found, error("ServiceUnavailable", status=503), found]
+        out = said("watch", "llm-train", "--every", "0.01", "--times", "3").out
+        assert (
+            "AWS itself has trouble with sagemaker:DescribeCluster in us-west-2 (ServiceUnavailable)" in out
+        )
         assert out.count("llm-train (abcdefgh1234)") == 2
 
     def test_it_ends_with_the_credentials(self, aws, said):

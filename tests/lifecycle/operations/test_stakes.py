@@ -92,6 +92,9 @@ def test_no_sign_of_life(offline, tmp_path):
             "the records cannot be read: .* must be a record of version 1",
         ),
         (HEARTBEAT_NAME, "{", "the sign of life of the job cannot be read"),
+        (HEARTBEAT_NAME, "{}", "cannot be read: last-step.json: KeyError"),
+        (HEARTBEAT_NAME, "[]", "cannot be read: last-step.json: TypeError"),
+        (HEARTBEAT_NAME, '{"step": 1, "time": null}', "cannot be read: last-step.json: TypeError"),
     ],
 )
 def test_what_is_no_record(offline, tmp_path, name, content, message):

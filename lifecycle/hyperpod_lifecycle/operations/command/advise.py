@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from hyperpod_lifecycle.operations.advice import Advice, advise
@@ -64,10 +64,11 @@ def _asked(options: Namespace) -> int:
         else [node for node in site.nodes if is_faulty(node, health)]
     )
     notes = [line for line in [health_line(health)] if line is not None]
+    unseen: set[str] = set()
     advised = [
         (
             node,
-            _of_node(site, node, health, options, notes),
+            _of_node(site, node, health, options, notes, unseen),
             transition_of(site.aws, site.cluster, node),
         )
         for node in nodes
@@ -79,13 +80,13 @@ def _asked(options: Namespace) -> int:
     if not options.nodes:
         notes += _missing(site)
     if not advised:
-        unseen = (
+        elsewhere = (
             "" if health.unreachable is None else " that can be seen from here; name nodes to look at logs"
         )
-        notes.append(f"no node of {site.cluster.name} has a fault{unseen}")
+        notes.append(f"no node of {site.cluster.name} has a fault{elsewhere}")
     write(
         options,
-        text="".join(f"{line}\n" for line in _report(site, advised, notes)),
+        text="".join(f"{line}\n" for line in _report(site, advised, notes, unseen)),
         data={
             "cluster": site.cluster.name,
             "nodes": [
@@ -94,6 +95,7 @@ def _asked(options: Namespace) -> int:
                     "id": node.id,
                     "status": node.status,
                     **dataclasses.asdict(advice),
+                    "all_asked": node.id not in unseen,
                     "transition": None if transition is None else dataclasses.asdict(transition),
                 }
                 for node, advice, transition in advised
@@ -104,12 +106,15 @@ def _asked(options: Namespace) -> int:
     return 0
 
 
-def _of_node(site: Site, node: Node, health: HealthView, options: Namespace, notes: list[str]) -> Advice:
+def _of_node(
+    site: Site, node: Node, health: HealthView, options: Namespace, notes: list[str], unseen: set[str]
+) -> Advice:
     faults: list[SeenFault] = []
     try:
         faults += detected_faults(site.aws, site.cluster, node)
     except OperationError as error:
         notes.append(f"the logs of {node.name} are not known: {error}")
+        unseen.add(node.id)
     if node.status == "Failure":
         faults.append(SeenFault(message=f"{node.status}: {node.message}", source="HyperPod's API"))
     return advise(faults, health=health.nodes.get(node.id), rebooted=options.rebooted)
@@ -127,10 +132,15 @@ def _missing(site: Site) -> Iterator[str]:
 
 
 def _report(
-    site: Site, advised: Sequence[tuple[Node, Advice, Transition | None]], notes: Sequence[str]
+    site: Site,
+    advised: Sequence[tuple[Node, Advice, Transition | None]],
+    notes: Sequence[str],
+    unseen: Collection[str],
 ) -> Iterator[str]:
     for node, advice, transition in advised:
         first, *rest = _lines(advice)
+        if not advice.evidence and node.id in unseen:
+            first = "no fault is known, but not all could be asked: nothing can be advised"
         if transition is not None:
             # While HyperPod changes a node, no known fault is no sign that all is well.
             first = transition.means if not advice.evidence else f"{transition.means}; {first}"
