@@ -38,11 +38,24 @@ CHOSEN = {
 
 
 def _specs():
-    network = spec_of("llm-train.yaml").network.model_dump(exclude_unset=True)
+    network, eks_network = (
+        spec_of(name).network.model_dump(exclude_unset=True)
+        for name in ("llm-train.yaml", "llm-train-eks.yaml")
+    )
     return {
         "slurm": spec_of("llm-train.yaml"),
         "eks": spec_of("llm-train-eks.yaml"),
         "isolated": spec_of("llm-train.yaml", network={**network, "isolated": True}),
+        "measured": spec_of(
+            "llm-train-eks.yaml",
+            network={**eks_network, "isolated": True},
+            metrics={
+                "prometheus": True,
+                "grafana_authentication": ["AWS_SSO", "SAML"],
+                "container_insights": True,
+            },
+            task_governance={"teams": [{"team": "research", "instances": {"ml.p5.48xlarge": 2}}]},
+        ),
     }
 
 
@@ -60,7 +73,7 @@ def _told(report):
     return [finding.text() for finding in report.findings if finding.severity != "advice"]
 
 
-@pytest.mark.parametrize("name", ["slurm", "eks", "isolated"])
+@pytest.mark.parametrize("name", ["slurm", "eks", "isolated", "measured"])
 def test_the_hardened_templates_raise_nothing(hardened, name):
     assert _told(review(hardened[name], region="us-west-2")) == []
 
