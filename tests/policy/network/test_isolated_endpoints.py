@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from hyperpod_model.catalog.endpoints import required_endpoints
@@ -27,6 +29,56 @@ def test_each_missing_endpoint_fails(judge, eks_template, service):
     (finding,) = judge(ID, eks_template).failures
     assert finding.logical_id == "Subnet"
     assert f"no endpoint for {service};" in finding.message
+
+
+@pytest.fixture
+def measured(eks_template):
+    """The compliant template with the add-on that sends figures to Prometheus, and its endpoint."""
+    resources = eks_template["Resources"]
+    resources["Collection"] = {
+        "Type": "AWS::EKS::Addon",
+        "Properties": {"AddonName": "amazon-sagemaker-hyperpod-observability"},
+    }
+    resources["EndpointFigures"] = copy.deepcopy(_endpoint(eks_template, "sts")[1])
+    name = {"Fn::Sub": "com.amazonaws.${AWS::Region}.aps-workspaces"}
+    resources["EndpointFigures"]["Properties"]["ServiceName"] = name
+    return eks_template
+
+
+def test_figures_have_an_endpoint(judge, measured):
+    assert judge(ID, measured).outcome(ID) == "pass"
+    assert judge(ID, measured).findings == ()
+
+
+def test_figures_without_an_endpoint_are_a_warning(judge, measured):
+    del measured["Resources"]["EndpointFigures"]
+    (finding,) = judge(ID, measured).failures
+    assert (finding.logical_id, finding.severity) == ("Subnet", "warning")
+    assert "has no endpoint for aps-workspaces: no figure arrives" in finding.message
+
+
+def test_figures_need_private_dns(judge, measured):
+    measured["Resources"]["EndpointFigures"]["Properties"]["PrivateDnsEnabled"] = False
+    (finding,) = judge(ID, measured).failures
+    assert (finding.logical_id, finding.path) == ("EndpointFigures", ("PrivateDnsEnabled",))
+
+
+def test_figures_in_an_imported_vpc_are_undetermined(judge, measured):
+    del measured["Resources"]["EndpointFigures"]
+    for resource in measured["Resources"].values():
+        if resource.get("Properties", {}).get("VpcId") == {"Ref": "Vpc"}:
+            resource["Properties"]["VpcId"] = "vpc-0123456789abcdef0"
+    report = judge(ID, measured)
+    assert report.failures == ()
+    assert "no endpoint for aps-workspaces: no figure arrives" in report.text()
+
+
+@pytest.mark.parametrize("name", [{"Ref": "Name"}, "amazon-cloudwatch-observability"], ids=str)
+def test_other_add_ons_need_no_endpoint_for_figures(judge, measured, name):
+    measured["Parameters"] = {"Name": {"Type": "String"}}
+    measured["Resources"]["Collection"]["Properties"]["AddonName"] = name
+    del measured["Resources"]["EndpointFigures"]
+    assert judge(ID, measured).findings == ()
 
 
 def test_slurm_needs_fewer(judge, eks_template):

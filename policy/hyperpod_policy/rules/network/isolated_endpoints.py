@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from hyperpod_model.catalog.endpoints import Endpoint, required_endpoints
+from hyperpod_model.catalog.endpoints import ENDPOINTS, Endpoint, required_endpoints
+from hyperpod_model.catalog.metrics import HYPERPOD_OBSERVABILITY
 from hyperpod_policy.clusters import orchestrator
 from hyperpod_policy.isolated_networks import IsolatedSubnet, endpoints_of, isolated_subnets, serves
 from hyperpod_policy.networks import vpc_of
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.values import truth
+
+_ADD_ON: Final = "AWS::EKS::Addon"
+_FIGURES: Final = ENDPOINTS["aps-workspaces"]
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -32,9 +37,22 @@ def _judge(template: Template, isolated: IsolatedSubnet) -> Iterator[Verdict]:
             found=f"nodes have no way to the internet, and no endpoint for {', '.join(missing)}",
             allowed=allowed,
         )
-    for found in required:
-        if found.service in present:
-            yield from _usable(found, present[found.service], isolated)
+    figures = (_FIGURES,) if _is_measured(template) else ()
+    if figures and _FIGURES.service not in present:
+        found = f"{HYPERPOD_OBSERVABILITY.name} has no endpoint for {_FIGURES.service}: no figure arrives"
+        allowed = f"an endpoint for {_FIGURES.service}"
+        if vpc_of(template, isolated.subnet) is None:
+            yield undetermined(isolated.subnet, found=found, allowed=allowed)
+        else:
+            yield failed(isolated.subnet, found=found, allowed=allowed, severity="warning")
+    for one in (*required, *figures):
+        if one.service in present:
+            yield from _usable(one, present[one.service], isolated)
+
+
+def _is_measured(template: Template) -> bool:
+    """Whether an add-on sends figures to Prometheus from pods of the cluster."""
+    return any(one.get("AddonName") == HYPERPOD_OBSERVABILITY.name for one in template.of_type(_ADD_ON))
 
 
 def _usable(found: Endpoint, endpoint: Resource, isolated: IsolatedSubnet) -> Iterator[Verdict]:
