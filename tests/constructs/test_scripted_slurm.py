@@ -61,6 +61,7 @@ def test_provisioning_parameters(uploaded: dict[str, str]) -> None:
 def test_parameters(uploaded: dict[str, str]) -> None:
     said = json.loads(uploaded["parameters.json"])
     mounts = said.pop("mounts")
+    assert said.pop("job_figures")["group"] == "controller"
     assert said == {
         "orchestrator": "slurm",
         "efa_interfaces": {"ml.p4d.24xlarge": 4},
