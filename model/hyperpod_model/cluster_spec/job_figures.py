@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hyperpod_model.catalog.jobs import team_namespace
 from hyperpod_model.checks.images import check_image
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
 
 AlertLimit = Literal["wait_alert_minutes", "preemption_alert_count"]
+_ACCOUNTING = "accountingstoragetype"
 _LIMITS: tuple[AlertLimit, ...] = ("wait_alert_minutes", "preemption_alert_count")
 
 
@@ -35,14 +36,29 @@ def check_job_figures_of(spec: ClusterSpec) -> Iterator[Fault]:
         yield Fault(path, "goes with orchestrator 'eks'; with Slurm a script of the controller counts jobs")
     elif image is not None and said.job_figures is False:
         yield Fault(path, "counts for figures that are off; set job_figures to true, or leave it out")
+    given = [name for name in _LIMITS if name in said.model_fields_set and getattr(said, name) is not None]
+    if said.job_figures is True and "preemption_alert_count" in given:
+        yield from _check_accounting(spec)
     if said.job_figures is not False or said.prometheus is not False:
         return
-    for name in _LIMITS:
-        if name in said.model_fields_set and getattr(said, name) is not None:
-            message = (
-                "is told by nobody, since job_figures and prometheus are false; set one, or leave it out"
-            )
-            yield Fault(("metrics", name), message)
+    for name in given:
+        message = "is told by nobody, since job_figures and prometheus are false; set one, or leave it out"
+        yield Fault(("metrics", name), message)
+
+
+def _check_accounting(spec: ClusterSpec) -> Iterator[Fault]:
+    """Slurm tells of preempted jobs by accounting, known to be off only where this package configures it."""
+    slurm: Any = spec.slurm
+    scripts: Any = spec.lifecycle_scripts
+    if spec.orchestrator != "slurm" or not known(slurm) or not uploads_own(scripts):
+        return
+    own_database = not known(slurm.settings) or _ACCOUNTING in map(str.lower, slurm.settings)
+    if slurm.mode == "lifecycle" and slurm.accounting is False and not own_database:
+        message = (
+            "never has data, since Slurm tells of preempted jobs by accounting, and slurm.accounting is "
+            "false; set it to true, or leave this out"
+        )
+        yield Fault(("metrics", "preemption_alert_count"), message, "warning")
 
 
 def counts_jobs_on_controller(spec: ClusterSpec) -> bool:

@@ -105,6 +105,27 @@ def test_what_is_known_only_later_passes(field: str) -> None:
     assert faults_of(spec.model_copy(update={"metrics": UNKNOWN})) == faults_of(spec)
 
 
+@pytest.mark.parametrize(
+    ("slurm", "limit", "warned"),
+    [
+        ({"accounting": False}, 5, True),
+        ({"accounting": True}, 5, False),
+        ({"accounting": False}, None, False),
+        ({"settings": {"AccountingStorageType": "accounting_storage/slurmdbd"}}, 5, False),
+    ],
+)
+def test_preemptions_need_accounting(slurm: dict[str, Any], limit: int | None, warned: bool) -> None:
+    name = "clusters/scripted-slurm.yaml"
+    said = {"mode": "lifecycle"} | slurm
+    spec = specified(name, slurm=said, metrics={"preemption_alert_count": limit})
+    found = [fault for fault in faults_of(spec) if fault.path == ("metrics", "preemption_alert_count")]
+    assert [fault.severity for fault in found] == ["warning"] * warned
+    assert all("Slurm tells of preempted jobs by accounting" in fault.message for fault in found)
+    assert not [fault for fault in faults_of(specified(name, slurm=said)) if fault.path[0] == "metrics"]
+    unknown = spec.model_copy(update={"slurm": spec.slurm.model_copy(update={"accounting": UNKNOWN})})
+    assert not [fault for fault in faults_of(unknown) if fault.path[0] == "metrics"]
+
+
 class TestWhoCounts:
     @pytest.mark.parametrize(
         ("name", "metrics", "counts"),
