@@ -130,6 +130,8 @@ def one_process(templates: Mapping[str, Path], count: int) -> bool:
             f"  {name}: {seconds * 1000:.1f} ms to review one, {each:.1f} ms for 100 resources, "
             f"target {RATE_TARGET:.0f} ms: {said(each <= RATE_TARGET)}"
         )
+        mapped = figures["trust_map"][name]
+        print(f"  {name}: {mapped * 1000:.1f} ms to map who trusts whom, {mapped / seconds:.2f} of a review")
     growth = figures["memory_per_template"]
     flat = growth <= MEMORY_TARGET
     print(

@@ -12,7 +12,6 @@ MODULES = sorted(
     f"hyperpod_model.catalog.{path.stem}"
     for path in Path(hyperpod_model.catalog.__file__).parent.glob("[a-z]*.py")
 )
-LIMIT_MS = 50
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -32,18 +31,6 @@ def test_nothing_heavy_is_imported():
         "{'pydantic', 'boto3', 'botocore', 'yaml', 'aws_cdk', 'jsii', 'constructs'}))"
     )
     assert run("-c", program).stdout.strip() == ""
-
-
-def test_import_takes_less_than_the_limit():
-    """Best of several fresh processes, in CPU time, so that a busy machine does not fail it."""
-    program = (
-        "import time\n"
-        "start = time.process_time()\n"
-        f"import {', '.join(MODULES)}\n"
-        "print((time.process_time() - start) * 1000)"
-    )
-    best = min(float(run("-c", program).stdout) for _ in range(5))
-    assert best < LIMIT_MS, f"importing the catalog takes {best:.0f} ms"
 
 
 def test_the_large_tables_are_read_only_when_asked_for():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from assemblies import assembly_of, spec_of
 from told_ways import lines_of, name_of, principals_of
@@ -192,15 +190,6 @@ def test_the_text_names_all_and_numbers_what_it_quotes(found):
         assert found.nodes[way.principal].words in text
     for number in range(1, text.count("\n  [") + 1):
         assert f"[{number}]" in text.split("Statements and properties")[0]
-
-
-def test_it_takes_less_than_50_ms(document):
-    def elapsed() -> float:
-        start = time.process_time()
-        trust_map(document)
-        return time.process_time() - start
-
-    assert min(elapsed() for _ in range(8)) < 0.05
 
 
 def test_nothing_overlaps_in_the_drawing(found):
