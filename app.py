@@ -10,6 +10,8 @@ Context, as ``-c name=value`` on the CDK CLI:
 - ``baseline``: the template that is deployed now, from an earlier ``cdk.out`` or ``aws cloudformation
   get-template``. Changes that the service refuses, or that cost nodes, become findings.
 - ``account``: account to bind the stack to. Default: that of the credentials at deployment.
+
+A key that looks like one of these and is none is refused. Others, such as feature flags, are left alone.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks  # noqa: E402
 
 from hyperpod_constructs import HyperPodChecks, HyperPodStack  # noqa: E402
 from hyperpod_constructs.acknowledgements import acknowledge_known_findings, acknowledge_upload_handler  # noqa: E402
+from hyperpod_constructs.app_context import app_context, context_of_all_apps  # noqa: E402
 from hyperpod_constructs.synthesis import synthesize  # noqa: E402
 from hyperpod_model.cluster_spec import load_cluster  # noqa: E402
 
@@ -40,16 +43,12 @@ def build() -> App:
     # Traces lead through the CDK's JavaScript only, never to a line of Python.
     app = App(stack_traces=False)
 
-    def context(name: str) -> str | None:
-        value = app.node.try_get_context(name)
-        return None if value is None else str(value)
-
-    cluster_file = context("cluster")
+    context = app_context(app.node.get_all_context(), of_all_apps=context_of_all_apps(Path.home()))
     cluster = load_cluster(
-        DEFAULT_CLUSTER if cluster_file is None else cluster_file,
-        strict="--strict" in sys.argv[1:] or context("strict") == "true",
-        region=context("region"),
-        availability_zone_id=context("availability_zone_id"),
+        DEFAULT_CLUSTER if context.cluster is None else context.cluster,
+        strict="--strict" in sys.argv[1:] or context.strict,
+        region=context.region,
+        availability_zone_id=context.availability_zone_id,
     )
     for note in cluster.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -57,12 +56,12 @@ def build() -> App:
         app,
         "HyperPodStack",
         spec=cluster.spec,
-        env=Environment(account=context("account"), region=cluster.spec.region),
+        env=Environment(account=context.account, region=cluster.spec.region),
     )
     Validations.of(app).add_plugins(
         AwsSolutionsChecks(app),
         NIST80053R5Checks(app),
-        HyperPodChecks(app, baseline=context("baseline")),
+        HyperPodChecks(app, baseline=context.baseline),
     )
     acknowledge_known_findings(stack)
     acknowledge_upload_handler(stack)

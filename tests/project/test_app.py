@@ -20,10 +20,12 @@ app.synth()
 
 
 def synthesize(
-    program: Path, assembly: Path, *, validation: bool = False
+    program: Path, assembly: Path, *, validation: bool = False, **said: str
 ) -> subprocess.CompletedProcess[str]:
     """Run an app; with validation, findings of the built-in rules are errors as in no other test."""
-    context: dict[str, Any] = {"@aws-cdk/core:validateAgainstDefaultRules": True} if validation else {}
+    context: dict[str, Any] = dict(said)
+    if validation:
+        context["@aws-cdk/core:validateAgainstDefaultRules"] = True
     return subprocess.run(
         [sys.executable, program.name],
         cwd=program.parent,
@@ -60,6 +62,13 @@ def test_the_template_passes_the_built_in_validation(tmp_path: Path) -> None:
     run = synthesize(ROOT / "app.py", tmp_path, validation=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert built_in_findings(tmp_path) == []
+
+
+def test_a_misspelt_context_makes_no_default_cluster(tmp_path: Path) -> None:
+    run = synthesize(ROOT / "app.py", tmp_path, clustr="my.yaml")
+    assert run.returncode == 1
+    assert "error: -c clustr: is no context of this app; did you mean -c cluster=my.yaml?" in run.stderr
+    assert not (tmp_path / "HyperPodStack.template.json").exists()
 
 
 def test_the_built_in_validation_finds_a_bad_template(tmp_path: Path) -> None:
