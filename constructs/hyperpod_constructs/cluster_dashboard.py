@@ -98,7 +98,7 @@ class ClusterDashboard(Construct):
         )
 
     def _add_commands(self, name: str, region: str) -> None:
-        commands = [list_nodes(name, region), advise(name, region, "NODE"), node_logs(name, region, "NODE")]
+        commands = [list_nodes(name, region), advise(name, region), node_logs(name, region, "NODE")]
         text = "\n".join((f"# HyperPod cluster {name}", "", *(f"    {command}" for command in commands)))
         self.dashboard.add_widgets(cloudwatch.TextWidget(markdown=text, width=_WIDTH, height=4))
 

@@ -20,7 +20,7 @@ from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.log_alarm import LogAlarm
 from hyperpod_constructs.node_log_group import NodeLogGroup, let_logs_use_key
 from hyperpod_constructs.notice_topic import NoticeTopic
-from hyperpod_constructs.operator_commands import list_nodes
+from hyperpod_constructs.operator_commands import advise
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_lifecycle.failure_line import FAILURE_WORDS
@@ -274,7 +274,8 @@ class ClusterObservability(Construct):
 
     def _watch_logs(self, **switches: bool) -> None:
         name = self._cluster.cluster_name
-        look = f"Look: {list_nodes(name, Stack.of(self).region)}"
+        # No alarm on a metric can name the node.
+        look = f"Which, and what to do: {advise(name, Stack.of(self).region)}"
         known_lines = {
             "HealthDetections": (
                 HEALTH_EVENT_FILTER,
@@ -296,7 +297,8 @@ class ClusterObservability(Construct):
                 f'"{CRASH_LOOP_PATTERN}"',
                 "crash-loops",
                 f"A job on HyperPod cluster {name} crashed again and again before it saved a checkpoint, and "
-                "does not start again by itself. The line in the log names it.",
+                "does not start again by itself. The line in the log names it: look for "
+                f"{CRASH_LOOP_PATTERN} in the log groups of the nodes and of the jobs.",
             ),
         }
         for metric, (pattern, alarm, description) in known_lines.items():

@@ -12,7 +12,7 @@ from constructs import Construct
 
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.notice_topic import NoticeTopic
-from hyperpod_constructs.operator_commands import advise, list_nodes, node_logs
+from hyperpod_constructs.operator_commands import advise, list_nodes
 from hyperpod_model.catalog.events import (
     CLUSTER_EVENT,
     CLUSTER_STATE_CHANGE,
@@ -112,7 +112,8 @@ class EventNotices(Construct):
                 "Node: <node>",
                 "Reason: <reason>",
                 f"What else is down: {list_nodes(name, self._region)}",
-                f"What the node logged: {node_logs(name, self._region, '<node>')}",
+                # Without a node in the event, this is the command that asks about all.
+                f"What to do, and what was logged: {advise(name, self._region, '<node>')}",
             ],
         )
 

@@ -17,15 +17,16 @@ def list_nodes(cluster_name: str, region: str) -> str:
     return f"{_PROGRAM} list {cluster_name} --region {region}"
 
 
-def advise(cluster_name: str, region: str, node: str) -> str:
+def advise(cluster_name: str, region: str, node: str | None = None) -> str:
     """Command that tells what to do with a node.
 
     Args:
         cluster_name: Name of the cluster.
         region: Its region.
-        node: EC2 id of the node.
+        node: EC2 id of the node. Default: all nodes with a fault, and those that are missing.
     """
-    return f"{_PROGRAM} advise {cluster_name} {node} --region {region}"
+    which = "" if node is None else f" {node}"
+    return f"{_PROGRAM} advise {cluster_name}{which} --region {region}"
 
 
 def node_logs(cluster_name: str, region: str, node: str) -> str:

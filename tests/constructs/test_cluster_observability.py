@@ -300,11 +300,48 @@ def test_commands_of_messages_are_commands() -> None:
     for words in (
         operator_commands.list_nodes("llm-train", "us-west-2"),
         operator_commands.advise("llm-train", "us-west-2", "i-0123456789abcdef0"),
+        operator_commands.advise("llm-train", "us-west-2"),
         operator_commands.node_logs("llm-train", "us-west-2", "i-0123456789abcdef0"),
     ):
         program, *arguments = words.split()
         assert program == "hyperpod-nodes"
         assert parsed(arguments).region == "us-west-2"
+
+
+_COMMAND = re.compile(r"hyperpod-nodes [^\n\\\"]+?--region [a-z0-9-]+")
+
+
+@pytest.mark.parametrize("part", ["EventsNodeHealth", "EventsStateChange", "EventsClusterEvent"])
+def test_commands_of_messages_run_as_they_are_whatever_the_event_leaves_out(
+    template: dict[str, Any], part: str
+) -> None:
+    """An event of missing capacity names no node: its reader pastes the command all the same."""
+    from hyperpod_lifecycle.operations.command.arguments import parsed
+
+    commands = _COMMAND.findall(_message(template, part, {"detail": {}}))
+    assert commands
+    for command in commands:
+        assert parsed(command.split()[1:]).cluster == "llm-train"
+
+
+@pytest.mark.parametrize("alarm", ["health-detections", "deep-health-failures", "lifecycle-failures"])
+def test_alarms_on_nodes_name_the_command_that_finds_the_node(template: dict[str, Any], alarm: str) -> None:
+    found = [
+        one["Properties"]["AlarmDescription"]
+        for one in resources(template, "AWS::CloudWatch::Alarm").values()
+        if one["Properties"]["AlarmName"] == f"hyperpod-llm-train-{alarm}"
+    ]
+    assert len(found) == 1
+    assert "Which, and what to do: hyperpod-nodes advise llm-train --region us-west-2" in found[0]
+
+
+def test_the_alarm_on_a_crash_loop_says_what_to_look_for(template: dict[str, Any]) -> None:
+    (found,) = [
+        one["Properties"]["AlarmDescription"]
+        for one in resources(template, "AWS::CloudWatch::Alarm").values()
+        if one["Properties"]["AlarmName"] == "hyperpod-llm-train-crash-loops"
+    ]
+    assert "look for HYPERPOD_CRASH_LOOP in the log groups of the nodes and of the jobs" in found
 
 
 def test_a_classic_cluster_sends_no_cluster_events() -> None:

@@ -37,6 +37,7 @@ class Aws:
                 "no region is given; say --region, set AWS_REGION, or name the cluster by its ARN",
             )
         self.region: str = self._session.region_name
+        self.profile = profile
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:

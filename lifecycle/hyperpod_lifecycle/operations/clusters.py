@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -69,6 +70,7 @@ class Cluster:
         continuous: Whether nodes are provisioned continuously.
         replaces_nodes: Whether HyperPod repairs nodes by itself (``NodeRecovery``).
         groups: Its groups, restricted ones included.
+        profile: Profile of the AWS configuration that a user named to ask for it. Default: none.
     """
 
     name: str
@@ -81,6 +83,13 @@ class Cluster:
     continuous: bool
     replaces_nodes: bool
     groups: tuple[Group, ...]
+    profile: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Options by which a printed command finds it again, whatever the environment of its reader says."""
+        named = "" if self.profile is None else f" --profile {shlex.quote(self.profile)}"
+        return f"--region {self.region}{named}"
 
     @property
     def id(self) -> str:
@@ -184,7 +193,7 @@ class HyperPod:
                     "unknown_cluster", f"there is no cluster '{name}' in {self.aws.region}; {self._others()}"
                 ) from error
             raise
-        return _cluster(told, region=self.aws.region)
+        return _cluster(told, region=self.aws.region, profile=self.aws.profile)
 
     def nodes(self, cluster: Cluster, *, hosts: bool = True) -> list[Node]:
         """List the nodes of a cluster, group by group, the oldest first.
@@ -292,7 +301,7 @@ def region_of(name: str) -> str | None:
     return None if found is None else found["region"]
 
 
-def _cluster(told: Mapping[str, Any], *, region: str) -> Cluster:
+def _cluster(told: Mapping[str, Any], *, region: str, profile: str | None) -> Cluster:
     eks = told.get("Orchestrator", {}).get("Eks")
     groups = [*told.get("InstanceGroups", ()), *told.get("RestrictedInstanceGroups", ())]
     return Cluster(
@@ -306,6 +315,7 @@ def _cluster(told: Mapping[str, Any], *, region: str) -> Cluster:
         continuous=told.get("NodeProvisioningMode") == "Continuous",
         replaces_nodes=told.get("NodeRecovery") != "None",
         groups=tuple(_group(row) for row in groups),
+        profile=profile,
     )
 
 

@@ -100,7 +100,17 @@ def _by_api(aws: Aws, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
         token = token_for(aws, name)
     except OperationError as error:
         raise _UnreachableError(str(error)) from error
-    trust = ssl.create_default_context(cadata=base64.b64decode(told["certificateAuthority"]["data"]).decode())
+    try:
+        authority = base64.b64decode(told.get("certificateAuthority", {}).get("data", "")).decode()
+        if not authority:
+            # Python would trust any public authority instead.
+            raise ValueError("there is none")
+        trust = ssl.create_default_context(cadata=authority)
+    except (ssl.SSLError, ValueError) as error:
+        raise _UnreachableError(
+            f"the certificate of the API of the EKS cluster {name} cannot be read ({error}); say "
+            "--kube-context"
+        ) from error
     more: str | None = ""
     while more is not None:
         query = urllib.parse.urlencode({"limit": _PAGE, **({"continue": more} if more else {})})

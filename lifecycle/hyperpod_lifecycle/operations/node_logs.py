@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -15,7 +15,9 @@ from hyperpod_lifecycle.operations.clusters import Cluster, Node
 from hyperpod_lifecycle.operations.errors import OperationError, code_of
 from hyperpod_lifecycle.operations.node_health import SeenFault
 from hyperpod_model.catalog.logs import (
+    DEEP_HEALTH_FAILURE_FILTER,
     HEALTH_EVENT_DETAILS_KEY,
+    HEALTH_EVENT_FILTER,
     deep_health_check_stream_name,
     health_monitoring_stream_name,
     lifecycle_stream_name,
@@ -134,6 +136,48 @@ def detected_faults(aws: Aws, cluster: Cluster, node: Node) -> list[SeenFault]:
     return found
 
 
+def with_detections(aws: Aws, cluster: Cluster, nodes: Sequence[Node], *, since: datetime) -> frozenset[str]:
+    """Return the ids of the nodes on which something was found lately, in few requests for all of them.
+
+    Args:
+        aws: Clients.
+        cluster: The cluster.
+        nodes: All its nodes. What was found on an instance before its launch, or on one that is gone, does
+            not count.
+        since: From when on.
+
+    Raises:
+        OperationError: If AWS refuses.
+    """
+    start = int(since.timestamp() * 1000)
+    by_stream = {health_monitoring_stream_name(node.group, node.id): node for node in nodes}
+    agents = f"{health_monitoring_stream_name('', '').rstrip('/')}/"
+    found = {
+        by_stream[line.stream].id
+        for line in _search(aws, cluster, agents, HEALTH_EVENT_FILTER, start)
+        if line.stream in by_stream and _detection(line.text) is not None
+    }
+    checks = deep_health_check_stream_name("")
+    for line in _search(aws, cluster, checks, DEEP_HEALTH_FAILURE_FILTER, start):
+        found |= {node.id for node in nodes if node.id in line.text}
+    return frozenset(found)
+
+
+def _search(aws: Aws, cluster: Cluster, streams: str, pattern: str, start: int) -> Iterator[LogLine]:
+    request = {
+        "logGroupName": log_group_name(cluster.name, cluster.id),
+        "logStreamNamePrefix": streams,
+        "filterPattern": pattern,
+        "startTime": start,
+    }
+    try:
+        for event in aws.pages("logs", "FilterLogEvents", "events", **request):
+            yield _line(event)
+    except OperationError as error:
+        if code_of(error.__cause__) != "ResourceNotFoundException":
+            raise
+
+
 def _lines(aws: Aws, cluster: Cluster, node: Node, kind: LogKind, start: int) -> Iterator[LogLine]:
     group, stream = log_place(cluster, node, kind)
     request: dict[str, Any] = {"logGroupName": group, "startTime": start}
@@ -143,12 +187,16 @@ def _lines(aws: Aws, cluster: Cluster, node: Node, kind: LogKind, start: int) ->
     else:
         request["logStreamNames"] = [stream]
     for event in aws.pages("logs", "FilterLogEvents", "events", **request):
-        yield LogLine(
-            milliseconds=int(event["timestamp"]),
-            stream=str(event["logStreamName"]),
-            text=str(event["message"]).rstrip("\n"),
-            id=str(event["eventId"]),
-        )
+        yield _line(event)
+
+
+def _line(event: Mapping[str, Any]) -> LogLine:
+    return LogLine(
+        milliseconds=int(event["timestamp"]),
+        stream=str(event["logStreamName"]),
+        text=str(event["message"]).rstrip("\n"),
+        id=str(event["eventId"]),
+    )
 
 
 def _detection(text: str) -> SeenFault | None:

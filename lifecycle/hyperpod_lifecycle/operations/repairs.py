@@ -140,7 +140,7 @@ def _refusals(action: Action, cluster: Cluster, nodes: Sequence[Node], health: H
     if cluster.status != "InService":
         yield (
             f"cluster {cluster.name} is {cluster.status}, not InService: HyperPod is changing it; wait, and "
-            f"look with 'hyperpod-nodes watch {cluster.name}'"
+            f"look with 'hyperpod-nodes watch {cluster.name} {cluster.where}'"
         )
     controllers = {group.name for group in cluster.groups if group.slurm_node_type == "Controller"}
     for node in nodes:
@@ -183,7 +183,12 @@ def _consequences(
             yield f"no fault of {node.name} ({node.id}) is known: is it the one that you mean?"
     for group in cluster.groups:
         meant = sum(node.group == group.name for node in nodes)
-        if meant > 1 and meant >= group.current:
+        if meant and meant >= group.current and group.slurm_node_type == "Login":
+            yield (
+                f"group {group.name} has no other login node: sessions on it end, and nobody can log in "
+                "there meanwhile; jobs go on"
+            )
+        elif meant > 1 and meant >= group.current:
             yield f"these are all nodes of group {group.name}: nothing is left to train on there meanwhile"
     if health.unreachable is not None:
         yield f"whether HyperPod repairs them already is not known: {health.source}: {health.unreachable}"

@@ -66,7 +66,7 @@ def _way(cluster: Cluster, nodes: Sequence[Node]) -> str:
     name = there[0] if there else "<controller>"
     return (
         f"run this on the cluster's controller: hyperpod-nodes connect {cluster.name} {name} "
-        f"--region {cluster.region} --start"
+        f"{cluster.where} --start"
     )
 
 

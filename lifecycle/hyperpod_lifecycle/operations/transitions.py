@@ -160,7 +160,7 @@ def events_command(cluster: Cluster, group: str) -> str:
     """Return the command that shows all events of a group."""
     return (
         f"aws sagemaker list-cluster-events --cluster-name {cluster.name} --instance-group-name {group} "
-        f"--region {cluster.region}"
+        f"{cluster.where}"
     )
 
 
@@ -178,7 +178,6 @@ def _event(row: Mapping[str, Any]) -> ClusterEvent:
 
 def _look(cluster: Cluster, node: Node) -> Sequence[str]:
     own = f"{cluster.name} {node.id}"
-    where = f"--region {cluster.region}"
     kind = " --of deep-checks" if node.status == "DeepHealthCheckInProgress" else ""
-    found = [f"hyperpod-nodes logs {own}{kind} {where}"]
+    found = [f"hyperpod-nodes logs {own}{kind} {cluster.where}"]
     return [*found, events_command(cluster, node.group)] if cluster.continuous else found

@@ -101,7 +101,19 @@ class TestList:
         assert "Failure: EFA health checks did not run" in out
         assert FIRST not in out
         aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": [node("workers", 1)]}
-        assert "no such node" in said("list", "llm-train", "--faulty").out
+        out = said("list", "llm-train", "--faulty").out
+        assert "all of them are Running; whether they have faults is not known" in out
+
+    def test_none_is_faulty_where_slurm_answers(self, aws, said, programs):
+        program = programs / "scontrol"
+        program.write_text("#!/bin/sh\necho 'NodeName=ip-10-7-0-1 State=IDLE'\n")
+        program.chmod(0o755)
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": [node("workers", 1)]}
+        assert "no such node has a fault" in said("list", "llm-train", "--faulty").out
+
+    def test_a_group_without_nodes(self, aws, said):
+        aws.answers["ListClusterNodes"] = {"ClusterNodeSummaries": [node("workers", 1)]}
+        assert "no such node\n" in said("list", "llm-train", "--group", "controller").out
 
     def test_groups_that_lack_nodes(self, aws, said):
         aws.answers["DescribeCluster"] = cluster(InstanceGroups=[group("workers", 2, TargetCount=4)])
@@ -496,7 +508,10 @@ class TestAdvise:
         assert f"workers-1 ({FIRST}), Running: replace the node" in out
         assert "Xid 79: GPU has fallen off the bus" in out
         assert f"  hyperpod-nodes replace llm-train {FIRST} --region us-west-2" in out
-        assert f"workers-2 ({SECOND}), Running: no fault is known of it: nothing to do" in out
+        assert (
+            f"workers-2 ({SECOND}), Running: its logs tell of no fault, but Slurm could not be asked" in out
+        )
+        assert "nothing to do" not in out
         assert "HyperPod repairs nodes of this cluster by itself" in out
         request = aws.requests("FilterLogEvents")[0]
         assert request["logGroupName"] == "/aws/sagemaker/Clusters/llm-train/abcdefgh1234"
@@ -530,6 +545,66 @@ class TestAdvise:
             "events": [{"timestamp": 1, "logStreamName": "s", "eventId": "1", "message": line}]
         }
         assert data(said, "advise", "llm-train", "workers-1")["nodes"][0]["repair"] == "replace"
+
+    def test_no_fault_where_all_were_asked(self, aws, said, programs):
+        program = programs / "scontrol"
+        program.write_text("#!/bin/sh\necho 'NodeName=ip-10-7-0-1 State=IDLE'\n")
+        program.chmod(0o755)
+        out = said("advise", "llm-train", "workers-1").out
+        assert f"workers-1 ({FIRST}), Running: no fault is known of it: nothing to do" in out
+        (found,) = data(said, "advise", "llm-train", "workers-1")["nodes"]
+        assert found["all_asked"]
+
+    def detection(self, stream, text=None):
+        found = self.event("NVRM: Xid (PCI:0): 79, pid=1")
+        return {**found, "logStreamName": stream, **({} if text is None else {"message": text})}
+
+    def test_without_names_also_what_only_the_agents_log_tells(self, aws, said):
+        """The alarm on the logs does not name the node, and the API says Running."""
+        streams = [f"SagemakerHealthMonitoringAgent/workers/{id}" for id in (FIRST, "i-0ffffffffffffffff")]
+
+        def told(request):
+            if "logStreamNamePrefix" not in request:
+                found = [self.detection(one) for one in streams if one in request["logStreamNames"]]
+            elif request["logStreamNamePrefix"] == "SagemakerHealthMonitoringAgent/":
+                assert request["filterPattern"] == '{ $.HealthMonitoringAgentDetectionEvent = "HealthEvent" }'
+                assert 86_000 < time.time() - request["startTime"] / 1000 < 87_000
+                found = [self.detection(one) for one in streams]
+            else:
+                found = []
+            return {"events": found}
+
+        aws.answers["FilterLogEvents"] = told
+        out = said("advise", "llm-train").out
+        assert f"workers-1 ({FIRST}), Running: replace the node" in out
+        assert f"  hyperpod-nodes replace llm-train {FIRST} --region us-west-2" in out
+        assert SECOND not in out
+        assert "i-0ffffffffffffffff" not in out
+
+    def test_without_names_also_what_deep_checks_found(self, aws, said):
+        line = f"Encountered FaultyInstance. Replace the Instance. {SECOND}"
+
+        def told(request):
+            deep = request.get("logStreamNamePrefix") == "DeepHealthCheckResults/"
+            mine = SECOND in request.get("filterPattern", "") or "Encountered" in request.get(
+                "filterPattern", ""
+            )
+            return {"events": [self.detection("DeepHealthCheckResults/1", line)] if deep and mine else []}
+
+        aws.answers["FilterLogEvents"] = told
+        found = data(said, "advise", "llm-train")["nodes"]
+        assert [(one["id"], one["repair"]) for one in found] == [(SECOND, "replace")]
+
+    def test_without_names_and_without_logs(self, aws, said):
+        aws.answers["FilterLogEvents"] = error("ResourceNotFoundException")
+        out = said("advise", "llm-train").out
+        assert "no node of llm-train has a fault that can be seen from here" in out
+        assert "the logs of the nodes are not known" not in out
+        aws.answers["FilterLogEvents"] = error("AccessDeniedException")
+        assert (
+            "the logs of the nodes are not known: the AWS credentials do not permit logs:Fil"
+            in said("advise", "llm-train").out
+        )
 
     def test_without_names_what_is_faulty(self, aws, said):
         assert (
@@ -709,6 +784,37 @@ class TestLogs:
         told = said("logs", "llm-train", "workers-1", "--of", of)
         assert told.out == ""
         assert words in told.err
+
+    GONE = "i-0ffffffffffffffff"
+
+    def gone(self, aws, stream=f"LifecycleConfig/workers/{GONE}"):
+        aws.answers["FilterLogEvents"] = lambda request: (
+            {"events": self.EVENTS}
+            if request.get("logStreamNames") == [stream]
+            else error("ResourceNotFoundException")
+        )
+
+    def test_a_node_that_is_gone(self, aws, said):
+        """A node whose scripts failed is replaced before anybody reads the mail."""
+        self.gone(aws)
+        told = said("logs", "llm-train", self.GONE, "--lines", "1")
+        assert told.out == "2026-11-30T03:01:43Z line 3\n"
+        assert f"{self.GONE} is not in llm-train any more; it logged this" in told.err
+
+    def test_a_node_that_never_was(self, aws, said):
+        self.gone(aws, stream="LifecycleConfig/workers/i-0123456789abcdef0")
+        told = said("logs", "llm-train", self.GONE, code=2).err
+        assert f"there is no node '{self.GONE}' in cluster llm-train in us-west-2" in told
+        assert "none of its groups (controller, workers) has such a log of it" in told
+
+    def test_a_node_that_is_gone_cannot_be_followed(self, aws, said):
+        self.gone(aws)
+        told = said("logs", "llm-train", self.GONE, "--follow", code=2).err
+        assert "is gone and logs nothing more: leave --follow out" in told
+
+    def test_a_name_that_is_no_instance_is_not_looked_for_in_logs(self, aws, said):
+        assert "there is no node 'worker', did" not in said("logs", "llm-train", "workers", code=2).err
+        assert aws.requests("FilterLogEvents") == []
 
     def test_it_follows(self, aws, said, monkeypatch):
         monkeypatch.setattr("hyperpod_lifecycle.operations.command.logs._POLL_SECONDS", 0)

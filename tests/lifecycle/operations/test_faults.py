@@ -88,13 +88,21 @@ def test_an_unknown_cluster_where_clusters_may_not_be_listed(aws, said):
     ("name", "hint"),
     [
         ("worker-2", "there is no node 'worker-2', did you mean 'workers-2'"),
-        ("i-0123456789abcdef0", "there is no node 'i-0123456789abcdef0'"),
+        (
+            "i-0123456789abcdef0",
+            "there is no node 'i-0123456789abcdef0': it was replaced or taken away, or is of another cluster "
+            "(what it logged: 'hyperpod-nodes logs llm-train i-0123456789abcdef0 --region us-west-2')",
+        ),
+        # A hint that differs in a number is another node, and a healthy one.
+        ("workers-3", "there is no node 'workers-3': group workers has 2 nodes"),
+        ("worker-3", "there is no node 'worker-3';"),
+        ("ip-10-7-0-3", "there is no node 'ip-10-7-0-3';"),
     ],
 )
 def test_an_unknown_node(aws, said, name, hint):
     told = line(said("replace", "llm-train", name, "--yes", code=2))
     assert f"cluster llm-train in us-west-2: {hint}" in told
-    assert "'hyperpod-nodes list llm-train' shows all" in told
+    assert "'hyperpod-nodes list llm-train --region us-west-2' shows all" in told
     assert aws.requests("BatchReplaceClusterNodes") == []
 
 

@@ -216,6 +216,17 @@ def test_another_authority_is_not_trusted(kubernetes, aws, tmp_path):
     assert "CERTIFICATE_VERIFY_FAILED" in seen().unreachable
 
 
+@pytest.mark.parametrize(
+    "data", ["", "bm8gY2VydGlmaWNhdGU=", "/w==", "not base64"], ids=["none", "no PEM", "no text", "no base64"]
+)
+def test_a_certificate_that_is_none(kubernetes, aws, data):
+    told = aws.answers["GET /clusters/llm-eks"]["cluster"]
+    aws.answers["GET /clusters/llm-eks"] = {"cluster": {**told, "certificateAuthority": {"data": data}}}
+    unreachable = seen().unreachable
+    assert "the certificate of the API of the EKS cluster llm-eks cannot be read (" in unreachable
+    assert "say --kube-context" in unreachable
+
+
 def test_an_eks_cluster_that_may_not_be_described(kubernetes, aws):
     aws.answers["GET /clusters/llm-eks"] = error("AccessDeniedException", status=403)
     assert "the AWS credentials do not permit eks:DescribeCluster" in seen().unreachable

@@ -135,6 +135,30 @@ def test_all_nodes_of_a_group_are_pointed_out():
     assert words not in planned(nodes=both, groups=(group("workers", current=3),)).consequences
 
 
+@pytest.mark.parametrize("action", ["replace", "reboot"])
+def test_the_only_login_node_is_pointed_out(action):
+    words = "group login has no other login node: sessions on it end, and nobody can log in there meanwhile"
+    one = group("login", slurm_node_type="Login")
+    two = group("login", slurm_node_type="Login", current=2)
+    login = [node(group="login")]
+    assert any(words in told for told in planned(action, nodes=login, groups=(one,)).consequences)
+    assert not any(words in told for told in planned(action, nodes=login, groups=(two,)).consequences)
+    assert not any(words in told for told in planned(action, groups=(one, group("workers"))).consequences)
+
+
+@pytest.mark.parametrize(
+    ("profile", "options"),
+    [
+        (None, "--region us-west-2"),
+        ("prod", "--region us-west-2 --profile prod"),
+        ("night shift", "--region us-west-2 --profile 'night shift'"),
+    ],
+)
+def test_a_printed_command_finds_the_cluster_again(profile, options):
+    plan = planned(status="Updating", profile=profile)
+    assert f"look with 'hyperpod-nodes watch llm-train {options}'" in plan.refusals[0]
+
+
 @pytest.mark.parametrize(("told", "first", "last"), [(0, 1, 25), (10, 11, 25), (25, 26, 50), (50, 51, 60)])
 def test_nodes_in_doubt_after_an_interrupt_are_of_one_request(told, first, last):
     plan = planned(nodes=[node(number) for number in range(1, 61)])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import Final
 
 from hyperpod_lifecycle.operations.advice import Advice, advise
 from hyperpod_lifecycle.operations.clusters import Node
@@ -13,7 +15,7 @@ from hyperpod_lifecycle.operations.command.output import health_line, write
 from hyperpod_lifecycle.operations.command.site import Site, site_of
 from hyperpod_lifecycle.operations.errors import OperationError
 from hyperpod_lifecycle.operations.node_health import HealthView, SeenFault, is_faulty
-from hyperpod_lifecycle.operations.node_logs import detected_faults
+from hyperpod_lifecycle.operations.node_logs import detected_faults, with_detections
 from hyperpod_lifecycle.operations.node_names import named
 from hyperpod_lifecycle.operations.transitions import (
     Transition,
@@ -23,7 +25,8 @@ from hyperpod_lifecycle.operations.transitions import (
 )
 from hyperpod_model.command_line.parser import UsageError
 
-_AUTOMATIC = (
+_LATELY_HOURS: Final = 24
+_AUTOMATIC: Final = (
     "HyperPod repairs nodes of this cluster by itself (NodeRecovery Automatic): look whether it is at it "
     "already"
 )
@@ -58,12 +61,12 @@ def _told(options: Namespace) -> int:
 def _asked(options: Namespace) -> int:
     site = site_of(options)
     health = site.health(options)
+    notes = [line for line in [health_line(health)] if line is not None]
     nodes = (
         named(site.nodes, options.nodes, cluster=site.cluster)
         if options.nodes
-        else [node for node in site.nodes if is_faulty(node, health)]
+        else _with_faults(site, health, notes)
     )
-    notes = [line for line in [health_line(health)] if line is not None]
     unseen: set[str] = set()
     advised = [
         (
@@ -80,13 +83,11 @@ def _asked(options: Namespace) -> int:
     if not options.nodes:
         notes += _missing(site)
     if not advised:
-        elsewhere = (
-            "" if health.unreachable is None else " that can be seen from here; name nodes to look at logs"
-        )
+        elsewhere = "" if health.unreachable is None else " that can be seen from here"
         notes.append(f"no node of {site.cluster.name} has a fault{elsewhere}")
     write(
         options,
-        text="".join(f"{line}\n" for line in _report(site, advised, notes, unseen)),
+        text="".join(f"{line}\n" for line in _report(site, advised, notes, unseen, health)),
         data={
             "cluster": site.cluster.name,
             "nodes": [
@@ -95,7 +96,7 @@ def _asked(options: Namespace) -> int:
                     "id": node.id,
                     "status": node.status,
                     **dataclasses.asdict(advice),
-                    "all_asked": node.id not in unseen,
+                    "all_asked": node.id not in unseen and health.unreachable is None,
                     "transition": None if transition is None else dataclasses.asdict(transition),
                 }
                 for node, advice, transition in advised
@@ -104,6 +105,21 @@ def _asked(options: Namespace) -> int:
         },
     )
     return 0
+
+
+def _with_faults(site: Site, health: HealthView, notes: list[str]) -> list[Node]:
+    """Return the nodes that the orchestrator, the API or the logs of late know a fault of.
+
+    Alarms on the logs do not name the node.
+    """
+    logged: Collection[str] = ()
+    try:
+        logged = with_detections(
+            site.aws, site.cluster, site.nodes, since=datetime.now(UTC) - timedelta(hours=_LATELY_HOURS)
+        )
+    except OperationError as error:
+        notes.append(f"the logs of the nodes are not known: {error}")
+    return [node for node in site.nodes if node.id in logged or is_faulty(node, health)]
 
 
 def _of_node(
@@ -136,11 +152,16 @@ def _report(
     advised: Sequence[tuple[Node, Advice, Transition | None]],
     notes: Sequence[str],
     unseen: Collection[str],
+    health: HealthView,
 ) -> Iterator[str]:
     for node, advice, transition in advised:
         first, *rest = _lines(advice)
         if not advice.evidence and node.id in unseen:
             first = "no fault is known, but not all could be asked: nothing can be advised"
+        elif not advice.evidence and health.unreachable is not None:
+            first = (
+                f"its logs tell of no fault, but {health.source} could not be asked: nothing can be advised"
+            )
         if transition is not None:
             # While HyperPod changes a node, no known fault is no sign that all is well.
             first = transition.means if not advice.evidence else f"{transition.means}; {first}"
@@ -148,8 +169,7 @@ def _report(
         yield f"{node.name} ({node.id}), {node.status}: {first}"
         yield from rest
         if advice.repair in ("replace", "reboot") and transition is None:
-            where = f"--region {site.cluster.region}"
-            yield f"  hyperpod-nodes {advice.repair} {site.cluster.name} {node.id} {where}"
+            yield f"  hyperpod-nodes {advice.repair} {site.cluster.name} {node.id} {site.cluster.where}"
     yield from dict.fromkeys(notes)
 
 

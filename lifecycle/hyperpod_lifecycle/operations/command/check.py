@@ -63,7 +63,9 @@ def run(options: Namespace) -> int:
             return 1
         site.hyperpod.start_checks(plan.request)
         started = True
-        lines.append(f"started; follow them with: hyperpod-nodes watch {site.cluster.name}")
+        lines.append(
+            f"started; follow them with: hyperpod-nodes watch {site.cluster.name} {site.cluster.where}"
+        )
     elif not plan.refusals:
         lines.append("a dry run: nothing was done")
     write(

@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     nodes = selected(site, health, options)
     write(
         options,
-        text=drawn(*parts_of(site, nodes, health)),
+        text=drawn(*parts_of(site, nodes, health, faulty=options.faulty)),
         data={
             "cluster": cluster_data(site.cluster),
             "health": {"source": health.source, "unreachable": health.unreachable},
@@ -77,8 +77,15 @@ def selected(site: Site, health: HealthView, options: Namespace) -> list[Node]:
     ]
 
 
-def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[object]:
-    """Return what to draw of a cluster."""
+def parts_of(site: Site, nodes: Sequence[Node], health: HealthView, *, faulty: bool = False) -> list[object]:
+    """Return what to draw of a cluster.
+
+    Args:
+        site: The cluster.
+        nodes: Those of its nodes that are shown.
+        health: What the orchestrator says.
+        faulty: Whether these are the faulty ones.
+    """
     parts: list[object] = [cluster_line(site.cluster, site.nodes)]
     parts += [
         f"group {group.name}: {group.current} of {group.target} nodes"
@@ -87,9 +94,18 @@ def parts_of(site: Site, nodes: Sequence[Node], health: HealthView) -> list[obje
     ]
     unknown = health_line(health)
     parts += [] if unknown is None else [unknown]
-    parts.append(node_table(site.cluster, nodes, health) if nodes else "no such node")
+    parts.append(node_table(site.cluster, nodes, health) if nodes else _none(health, faulty=faulty))
     parts += fault_lines(nodes, health)
     return parts
+
+
+def _none(health: HealthView, *, faulty: bool) -> str:
+    if not faulty:
+        return "no such node"
+    if health.unreachable is None:
+        return "no such node has a fault"
+    # No news is no good news.
+    return "all of them are Running; whether they have faults is not known"
 
 
 def _clusters(options: Namespace) -> int:

@@ -204,7 +204,7 @@ def _summary(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
     failed = sum(not outcome.taken for outcome in outcomes)
     if failed:
         return f"{failed} of {len(outcomes)} nodes were not taken on\n"
-    return f"follow it with: hyperpod-nodes watch {plan.cluster.name}\n"
+    return f"follow it with: hyperpod-nodes watch {plan.cluster.name} {plan.cluster.where}\n"
 
 
 def _interrupted(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
@@ -214,7 +214,7 @@ def _interrupted(plan: RepairPlan, outcomes: Sequence[RepairOutcome]) -> str:
     return (
         f"taken on before the interrupt: {', '.join(taken) or 'none'}; perhaps taken on: "
         f"{', '.join(doubtful) or 'none'}; not asked for: {rest} nodes; see 'hyperpod-nodes list "
-        f"{plan.cluster.name}'"
+        f"{plan.cluster.name} {plan.cluster.where}'"
     )
 
 

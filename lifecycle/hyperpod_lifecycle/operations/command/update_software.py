@@ -45,7 +45,9 @@ def run(options: Namespace) -> int:
             return 1
         site.hyperpod.update_software(plan.request)
         started = True
-        lines.append(f"started; follow it with: hyperpod-nodes watch {site.cluster.name}")
+        lines.append(
+            f"started; follow it with: hyperpod-nodes watch {site.cluster.name} {site.cluster.where}"
+        )
     elif not plan.refusals:
         lines.append("a dry run: nothing was done")
     write(

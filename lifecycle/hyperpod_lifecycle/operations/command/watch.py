@@ -61,4 +61,4 @@ def _look(options: Namespace, aws: Aws, *, first: bool) -> list[Any]:
         if first or error.why not in _PASSES:
             raise
         return [now, f"not known now, trying again: {error}"]
-    return [now, *parts_of(site, selected(site, health, options), health)]
+    return [now, *parts_of(site, selected(site, health, options), health, faulty=options.faulty)]
