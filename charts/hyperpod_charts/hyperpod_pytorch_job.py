@@ -25,6 +25,7 @@ from hyperpod_charts.training_pod import TrainingPod
 from hyperpod_model.catalog.jobs import JOB_NAME, OPERATORS, QUEUE_LABEL, SIGNAL_COORDINATION
 from hyperpod_model.catalog.ports import OPERATOR_AGENT
 from hyperpod_model.faults import Fault
+from hyperpod_model.monitored_output import MONITORED_OUTPUT_FLAG, command_keeps_output
 
 _HYPERPOD = OPERATORS["hyperpod"]
 _FOR_EVER = -1
@@ -53,7 +54,8 @@ class HyperPodPyTorchJob(KubernetesObject):
             the operator's.
         max_full_job_restarts: Most times that all pods are made anew. Default the operator's.
         scale_up_snooze_seconds: Seconds after a restart in which no pod is added. Default none.
-        log_monitoring: Rules on the job's log. Default none.
+        log_monitoring: Rules on the job's log. They see what the first process of a node writes on standard
+            output, and only if ``hyperpodrun`` is given ``--tee=0:1`` or the like. Default none.
         clean_pod_policy: Which pods go when the job is over: ``None``, ``OnlyComplete`` or ``All``. Default
             ``None``: all logs stay.
         ttl_seconds_after_finished: Seconds that a finished job is kept, -1 for ever. Default a day: the
@@ -108,6 +110,7 @@ class HyperPodPyTorchJob(KubernetesObject):
                 *_check_spares(spares, labels),
                 *_check_agent_port(pod),
                 *_check_rules(log_monitoring),
+                *_check_output(log_monitoring, pod),
                 *check_processes(nproc_per_node),
                 *check_given("job_max_retry_count", job_max_retry_count),
                 *check_at_least("job_max_retry_count", job_max_retry_count, 0),
@@ -205,6 +208,19 @@ def _check_agent_port(pod: TrainingPod) -> list[Fault]:
             ("pod", "ports"),
             f"must have {agent.first}, where the operator reaches hyperpodrun, got {dict(pod.ports)}; add "
             f"'agent': {agent.first}",
+        )
+    ]
+
+
+def _check_output(rules: Sequence[LogMonitoringRule], pod: TrainingPod) -> list[Fault]:
+    if not rules or command_keeps_output([*pod.command, *pod.args], pod.environment) is not False:
+        return []
+    return [
+        Fault(
+            ("pod", "command"),
+            f"must have {_HYPERPOD.launcher} keep standard output of each node's first process in a file, "
+            f"got {list(pod.command)}; log_monitoring sees no line else and takes the job for hanging: add "
+            f"{MONITORED_OUTPUT_FLAG}",
         )
     ]
 

@@ -149,6 +149,40 @@ def test_log_monitoring():
     ]
 
 
+HANG = LogMonitoringRule(name="hang", log_pattern=".*step", expected_start_cut_off_seconds=60)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"command": ["hyperpodrun"]},
+        {"command": ["hyperpodrun", "--tee=2"]},
+        {"command": ["hyperpodrun"], "args": ["/a.py", "--tee=3"]},
+    ],
+)
+def test_a_log_with_rules_that_nobody_keeps_is_refused(said: dict[str, Any]):
+    pod = training_pod(ports=AGENT, environment=SIGNALS, **said)
+    job(pod)
+    with pytest.raises(InvalidInputError, match=r"pod\.command: must have hyperpodrun keep.*: add --tee=0:1"):
+        job(pod, log_monitoring=[HANG])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"command": ["hyperpodrun", "--tee=0:1"]},
+        {"command": ["hyperpodrun"], "args": ["-r", "3", "/a.py"]},
+        {"command": ["hyperpodrun"], "environment": {"PET_TEE": "3"}},
+        {"command": ["hyperpodrun", "${Token[TEE.1]}"]},
+        {"command": ["/start.sh"]},
+        {"command": [], "args": []},
+    ],
+)
+def test_a_log_with_rules_that_is_kept_or_may_be_is_taken(said: dict[str, Any]):
+    pod = training_pod(**{"ports": AGENT, "environment": SIGNALS} | said)
+    assert job(pod, log_monitoring=[HANG])["spec"]["runPolicy"]["logMonitoringConfiguration"]
+
+
 @pytest.mark.parametrize(
     ("change", "path", "value"),
     [

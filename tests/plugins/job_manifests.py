@@ -107,7 +107,7 @@ def kubeflow_job() -> Body:
 
 def hyperpod_job() -> Body:
     """Return a HyperPodPyTorchJob of four nodes and a spare one, in a team's queue."""
-    command = ["hyperpodrun", "--shutdown-signal=SIGTERM", "--shutdown-timeout=160"]
+    command = ["hyperpodrun", "--shutdown-signal=SIGTERM", "--shutdown-timeout=160", "--tee=3"]
     container = _container(command)
     container["ports"] = [{"containerPort": 8080}]
     return {
@@ -136,13 +136,13 @@ def hyperpod_job() -> Body:
                 "logMonitoringConfiguration": [
                     {
                         "name": "hang",
-                        "logPattern": r"step (\d+)",
+                        "logPattern": r".*step (\d+)",
                         "expectedStartCutOffInSeconds": 900,
                         "expectedRecurringFrequencyInSeconds": 300,
                     },
                     {
                         "name": "slow",
-                        "logPattern": r"tokens a second ([0-9.]+)",
+                        "logPattern": r".*tokens a second ([0-9.]+)",
                         "metricThreshold": 4000,
                         "operator": "lt",
                         "metricEvaluationDataPoints": 20,

@@ -93,4 +93,4 @@ def saved_steps(pods: Sequence[Pod]) -> list[int]:
         pods: Pods of one job.
     """
     logs = "".join(pod.log for pod in pods)
-    return [int(step) for step in re.findall(r"^saved step (\d+)$", logs, re.MULTILINE)]
+    return [int(step) for step in re.findall(r"^(?:\[\w+\]:)?saved step (\d+)$", logs, re.MULTILINE)]

@@ -56,6 +56,7 @@ _CHECKPOINTLESS = _TABLE["checkpointless"]
 _TIERED = _TABLE["tiered_checkpointing"]
 _SHUTDOWN = _TABLE["agent_shutdown"]
 _TORCHRUN = _TABLE["torchrun_shutdown"]
+_OUTPUT = _TABLE["monitored_output"]
 
 
 def _operator(name: str, row: dict[str, Any]) -> JobOperator:
@@ -143,6 +144,26 @@ SIGNAL_COORDINATION: Variable = fact(
     "signal coordination of elastic jobs", _TABLE["signal_coordination"], _TABLE
 ).value
 LOG_COMPARISONS: tuple[str, ...] = tuple(_TABLE["log_comparisons"])
+
+MONITORED_OUTPUT_OPTION: Variable = fact(
+    "option of the launcher by which log monitoring sees lines", _OUTPUT["option"], _TABLE
+).value
+"""Name and smallest value. The file is never rotated, so that no more of the output goes into it."""
+
+OUTPUT_OPTIONS: Mapping[str, str] = MappingProxyType(_OUTPUT["options"])
+"""Options of both launchers that send output into files, without dashes, each with its letter."""
+
+OUTPUT_VARIABLES: Mapping[str, str] = MappingProxyType(_OUTPUT["variables"])
+"""By option, the environment variable that holds where the option is not given."""
+
+OUTPUT_VALUE: NameRule = NameRule(**_OUTPUT["value"])
+"""Of these options and variables."""
+
+LOG_PATTERNS_BEGIN_LINES: Fact[bool] = fact(
+    "whether patterns of log monitoring are matched from the start of a line",
+    _OUTPUT["patterns_begin_lines"],
+    _TABLE,
+)
 FAULT_ON_MATCH: Fact[bool] = fact("faultOnMatch of log monitoring", _TABLE["fault_on_match"], _TABLE)
 
 INCOMPATIBLE_WITH_ELASTIC: tuple[str, ...] = tuple(

@@ -14,6 +14,8 @@ from hyperpod_model.catalog.jobs import (
     OPERATORS,
     SHUTDOWN_MARGIN_SECONDS,
 )
+from hyperpod_model.launcher_options import LauncherOptions
+from hyperpod_model.monitored_output import MONITORED_OUTPUT_FLAG, keeps_output
 
 if TYPE_CHECKING:
     from hyperpod_model.job_spec.job import JobSpec
@@ -58,10 +60,12 @@ def shutdown_seconds(job: JobSpec) -> int:
 
 
 def _agent_options(job: JobSpec, processes: str) -> tuple[str, ...]:
-    options = (
+    options: tuple[str, ...] = (
         f"--nproc-per-node={processes}",
         f"{AGENT_SIGNAL_FLAG}={AGENT_GRACEFUL_SIGNAL}",
         f"{AGENT_TIMEOUT_FLAG}={shutdown_seconds(job)}",
     )
+    if job.log_monitoring and not keeps_output(LauncherOptions({}), job.environment):
+        options = (*options, MONITORED_OUTPUT_FLAG)
     in_process = job.checkpointless is not None and job.checkpointless.tier >= IN_PROCESS_TIER
     return (*options, IN_PROCESS_RESTART_FLAG) if in_process else options

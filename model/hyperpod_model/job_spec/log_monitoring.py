@@ -19,8 +19,10 @@ class LogMonitoringSpec(SpecModel):
     )
     pattern: str = Field(
         description=(
-            "Regular expression for the lines that count, with one group in parentheses around the number "
-            "that threshold is compared with."
+            "Regular expression for the lines that count, from the start of the line: begin it with .* if "
+            "something stands before. With one group in parentheses around the number that threshold is "
+            "compared with. Lines are those that the first process of a node writes on standard output; "
+            "Python's logging writes on standard error, unless given sys.stdout."
         ),
         json_schema_extra={"minLength": 1},
     )
@@ -58,7 +60,10 @@ class LogMonitoringSpec(SpecModel):
     )
     stop_pattern: str | None = Field(
         default=None,
-        description="Regular expression for the line from which on the rule is off. By default it stays on.",
+        description=(
+            "Regular expression for the line from which on the rule is off, from the start of the line. By "
+            "default it stays on."
+        ),
     )
     fault_on_match: bool = Field(
         default=False,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final, Literal, TypeAlias
 
 from hyperpod_model.faults import FaultPath
+from hyperpod_model.launcher_options import LauncherOptions, options_of, script_commands
 from hyperpod_policy.manifests.containers import Container
 
 Launcher: TypeAlias = Literal["torchrun", "hyperpodrun"]
@@ -23,11 +23,8 @@ _MODULES: Final[Mapping[str, Launcher]] = {
 _PYTHON: Final = re.compile(r"python(3(\.\d+)?)?")
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
 _FORWARDERS: Final = frozenset({"tini", "dumb-init", "catatonit", "nvidia_entrypoint.sh"})
-_SWITCHES: Final = frozenset({"standalone", "no_python", "module", "m", "run_path", "inprocess_restart"})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
-_SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")", ";;", "|&"})
 _SCRIPT: Final = ".sh"
-_CONTINUED: Final = re.compile(r"\\\r?\n")
 _PREFIXES: Final = frozenset({"exec", "env", "time", "nice", "numactl", "stdbuf", "command"})
 _KEYWORDS: Final = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "!"})
 _WRAPPERS: Final = frozenset(
@@ -53,6 +50,7 @@ class Launch:
         replaces_shell: Whether the shell makes way for the launcher, so that signals reach it.
         is_readable: Whether all of it is at hand: neither left to the image nor in a script.
         alone: Whether the launcher is all that the shell runs.
+        says_all_options: Whether it has no other options: a variable among them may hold some.
     """
 
     launcher: Launcher | None = None
@@ -61,6 +59,7 @@ class Launch:
     replaces_shell: bool = False
     is_readable: bool = True
     alone: bool = False
+    says_all_options: bool = True
 
     @property
     def reaches_launcher(self) -> bool:
@@ -78,7 +77,12 @@ def launch_of(container: Container) -> Launch:
         return _in_shell(started)
     launcher, options = _parsed(words)
     is_script = bool(words) and words[0].endswith(_SCRIPT)
-    return Launch(launcher, options, is_readable=bool(container.command and words) and not is_script)
+    return Launch(
+        launcher,
+        options.values,
+        is_readable=bool(container.command and words) and not is_script,
+        says_all_options=options.is_all,
+    )
 
 
 def _without_forwarder(words: Sequence[str]) -> Sequence[str]:
@@ -102,7 +106,7 @@ def _in_shell(words: Sequence[str]) -> Launch:
 
 def _of_script(script: str) -> Launch:
     try:
-        commands = list(_commands(script))
+        commands = list(script_commands(script))
     except ValueError:
         return Launch(is_shell=True, is_readable=False)
     for position, (words, ends_with) in enumerate(commands):
@@ -110,35 +114,15 @@ def _of_script(script: str) -> Launch:
         if launcher is not None:
             return Launch(
                 launcher,
-                options,
+                options.values,
                 is_shell=True,
                 replaces_shell="exec" in _prefix(words) and ends_with not in ("|", "|&", "&"),
                 alone=len(commands) == 1 and not ends_with,
+                says_all_options=options.is_all,
             )
         if "exec" in _prefix(words) and position == len(commands) - 1:
             return Launch(is_shell=True, replaces_shell=True, is_readable=False)
     return Launch(is_shell=True, is_readable=False)
-
-
-def _commands(script: str) -> Iterator[tuple[list[str], str]]:
-    """Yield each command of a script with what ends it.
-
-    Raises:
-        ValueError: If a quotation is left open.
-    """
-    for line in _CONTINUED.sub(" ", script).splitlines():
-        lexer = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
-        lexer.whitespace_split = True
-        found: list[str] = []
-        for token in lexer:
-            if token in _SEPARATORS:
-                if found:
-                    yield found, token
-                found = []
-            else:
-                found.append(token)
-        if found:
-            yield found, ""
 
 
 def _prefix(words: Sequence[str]) -> list[str]:
@@ -151,25 +135,25 @@ def _prefix(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _parsed(words: Sequence[str]) -> tuple[Launcher | None, dict[str, str]]:
+def _parsed(words: Sequence[str]) -> tuple[Launcher | None, LauncherOptions]:
     start = len(_prefix(words))
     rest = words[start:]
     if not rest:
-        return None, {}
+        return None, LauncherOptions({})
     name = PurePosixPath(rest[0]).name
     if name in _LAUNCHERS:
-        return _LAUNCHERS[name], _options(rest[1:])
+        return _LAUNCHERS[name], options_of(rest[1:])
     if _PYTHON.fullmatch(name):
         for position, word in enumerate(rest[1:], 1):
             if word == "-m" and position + 1 < len(rest) and rest[position + 1] in _MODULES:
-                return _MODULES[rest[position + 1]], _options(rest[position + 2 :])
+                return _MODULES[rest[position + 1]], options_of(rest[position + 2 :])
             if not word.startswith("-"):
                 break
     elif name in _WRAPPERS or _takes_a_value(words[:start]):
         for position, word in enumerate(rest):
             if PurePosixPath(word).name in _LAUNCHERS:
                 return _parsed(rest[position:])
-    return None, {}
+    return None, LauncherOptions({})
 
 
 def _takes_a_value(prefix: Sequence[str]) -> bool:
@@ -192,21 +176,7 @@ def commands_of(container: Container) -> Iterator[list[tuple[FaultPath, str]]]:
         return
     for path, text in said:
         try:
-            commands = [words for words, _ in _commands(text)]
+            commands = [words for words, _ in script_commands(text)]
         except ValueError:
             commands = [text.split()]
         yield from ([(path, word) for word in words] for words in commands)
-
-
-def _options(words: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    position = 0
-    while position < len(words) and words[position].startswith("-"):
-        name, equals, value = words[position].lstrip("-").partition("=")
-        name = name.replace("-", "_")
-        position += 1
-        if not equals and name not in _SWITCHES and position < len(words):
-            value = words[position]
-            position += 1
-        found[name] = value
-    return found

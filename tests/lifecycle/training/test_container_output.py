@@ -263,8 +263,8 @@ def test_a_file_that_has_the_descriptor_of_a_closed_output_is_left_alone(
 @needs_torchrun
 @pytest.mark.parametrize(
     "options",
-    [[], ["--tee=3"], ["--redirects=3"]],
-    ids=["plain", "tee", "redirects"],
+    [[], ["--tee=3"], ["--tee=0:1"], ["--redirects=3"]],
+    ids=["plain", "tee", "tee of log monitoring", "redirects"],
 )
 def test_under_a_real_torchrun_the_containers_output_has_one_line(tmp_path: Path, options: list[str]) -> None:
     if not has_namespaces():

@@ -103,6 +103,26 @@ def test_a_hyperpod_job_ends_its_processes_with_sigterm_first() -> None:
     )
 
 
+RULES = [{"name": "hang", "pattern": ".*step", "repeats_within_seconds": 60}]
+
+
+@pytest.mark.parametrize(
+    ("environment", "options"),
+    [
+        ({}, ["--tee=0:1"]),
+        ({"PET_TEE": "2"}, ["--tee=0:1"]),
+        ({"PET_TEE": "3"}, []),
+        ({"PET_REDIRECTS": "0:3"}, []),
+    ],
+)
+def test_a_log_with_rules_is_kept_where_the_agent_reads_it(
+    environment: dict[str, str], options: list[str]
+) -> None:
+    plain = job(**HYPERPOD).launch().command
+    watched = job(**HYPERPOD, log_monitoring=RULES, environment=environment).launch().command
+    assert list(watched) == [*plain, *options]
+
+
 def test_an_own_command_is_taken_as_it_is() -> None:
     launch = job(script=None, command=["python", "-m", "train"]).launch()
     assert (launch.command, launch.args) == (("python", "-m", "train"), ())

@@ -92,6 +92,9 @@ class HyperPodOperator:
                     "master_addr": "127.0.0.1",
                     "master_port": port,
                     "progress": {},
+                    "log_monitoring_configuration": self._job["spec"]["runPolicy"].get(
+                        "logMonitoringConfiguration"
+                    ),
                 },
             )
 
@@ -113,10 +116,19 @@ class HyperPodOperator:
     def status(self, index: int) -> str | None:
         """Return what an agent says of itself, None while it does not answer."""
         try:
-            status: str = json.loads(self._ask(index, "status"))["status"]
+            status: str = self._said_by(index)["status"]
         except (urllib.error.URLError, ConnectionError):
             return None
         return status
+
+    def reason(self, index: int) -> str | None:
+        """Return the reason that an agent gives for its status, None without one.
+
+        Args:
+            index: Number of its pod.
+        """
+        reason: str | None = self._said_by(index).get("reason")
+        return reason
 
     def wait_until(self, index: int, status: str) -> None:
         """Wait for a status of an agent.
@@ -131,6 +143,10 @@ class HyperPodOperator:
             assert self.pods[index].code is None, f"ended before {status!r}:\n{log}"
             assert time.monotonic() < end, f"{found!r}, not yet {status!r}:\n{log}"
             time.sleep(0.1)
+
+    def _said_by(self, index: int) -> Body:
+        said: Body = json.loads(self._ask(index, "status"))
+        return said
 
     def _ask(self, index: int, verb: str, body: Body | None = None) -> str:
         data = None if body is None else json.dumps(body).encode()

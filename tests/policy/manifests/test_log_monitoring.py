@@ -38,8 +38,21 @@ def test_an_unwatched_log_is_worth_a_thought(judge, hyperpod, value):
     assert finding.severity == "advice"
 
 
+@pytest.mark.parametrize("member", ["logPattern", "stopPattern"])
+def test_a_pattern_for_the_middle_of_a_line_is_warned_of(judge, hyperpod, member):
+    (finding,) = judge(ID, put(hyperpod, f"{ENTRY}/{member}", "tokens ([0-9]+)")).failures
+    assert "which only matches where a line begins so; expected: .* before it, or ^" in finding.message
+    assert finding.severity == "warning"
+    assert finding.path[-1] == member
+
+
+@pytest.mark.parametrize("pattern", ["^tokens ([0-9]+)", r"\[tokens\] ([0-9]+)", "(.*) tokens"])
+def test_a_pattern_that_says_how_lines_begin_complies(judge, hyperpod, pattern):
+    assert judge(ID, put(hyperpod, f"{ENTRY}/logPattern", pattern)).outcome(ID) == "pass"
+
+
 def test_a_member_in_doubt_is_undetermined(judge, hyperpod):
-    put(hyperpod, ENTRY, {"name": "loss", "logPattern": "loss nan", "faultOnMatch": True})
+    put(hyperpod, ENTRY, {"name": "loss", "logPattern": ".*loss nan", "faultOnMatch": True})
     (finding,) = judge(ID, hyperpod).findings
     assert finding.outcome == "undetermined"
     assert finding.path[-1] == "faultOnMatch"

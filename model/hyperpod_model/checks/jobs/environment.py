@@ -14,6 +14,8 @@ from hyperpod_model.catalog.instances import InstanceType
 from hyperpod_model.catalog.jobs import (
     ENVIRONMENT_VARIABLE,
     KUBEFLOW_VARIABLES,
+    OUTPUT_VALUE,
+    OUTPUT_VARIABLES,
     ROOTLESS,
     SIGNAL_COORDINATION,
     TORCHRUN_VARIABLE_PREFIX,
@@ -49,6 +51,8 @@ def check_environment(job: Job) -> list[Fault]:
 def _judge(job: Job, name: str, value: object) -> tuple[str, Severity] | None:
     if name in UNSAFE_VARIABLES:
         return UNSAFE_VARIABLES[name], "warning"
+    if name in OUTPUT_VARIABLES.values():
+        return _judge_output(value)
     if name.startswith(TORCHRUN_VARIABLE_PREFIX):
         return "is set by the operator from nodes, elastic and processes_per_node; leave it out", "error"
     if name in KUBEFLOW_VARIABLES:
@@ -64,6 +68,12 @@ def _judge(job: Job, name: str, value: object) -> tuple[str, Severity] | None:
         return f"must be {ROOTLESS.value[1]!r} for checkpointless, got {value!r}; leave it out", "error"
     found = instance_type_of(job)
     return None if found is None else _judge_efa(job, found, name, value)
+
+
+def _judge_output(value: object) -> tuple[str, Severity] | None:
+    if not isinstance(value, str) or OUTPUT_VALUE.matches(value):
+        return None
+    return f"must be {OUTPUT_VALUE.in_words}, else the launcher ends at once, got {value!r}", "error"
 
 
 def _judge_efa(job: Job, found: InstanceType, name: str, value: str) -> tuple[str, Severity] | None:

@@ -6,11 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_model.catalog.jobs import FAULT_ON_MATCH
+from hyperpod_model.catalog.jobs import FAULT_ON_MATCH, LOG_PATTERNS_BEGIN_LINES, OPERATORS
 from hyperpod_model.checks.jobs.bounds import check_at_least
 from hyperpod_model.checks.jobs.defaults import Job
 from hyperpod_model.checks.reading import absent, at, below, given, items, structures, text
 from hyperpod_model.faults import Fault
+from hyperpod_model.monitored_output import (
+    MONITORED_OUTPUT_FLAG,
+    begins_with_text,
+    command_keeps_output,
+)
 
 _TIMES = ("starts_within_seconds", "repeats_within_seconds", "data_points")
 
@@ -23,7 +28,7 @@ def check_log_monitoring(job: Job) -> list[Fault]:
     """
     if items(job, "log_monitoring") and at(job, "operator") == "kubeflow":
         return [Fault(("log_monitoring",), "is for operator 'hyperpod'; leave it out, or change operator")]
-    faults: list[Fault] = []
+    faults = _check_output(job)
     names: set[str] = set()
     for index, rule in structures(job, "log_monitoring"):
         found = _check_rule(rule)
@@ -33,6 +38,22 @@ def check_log_monitoring(job: Job) -> list[Fault]:
         names |= set() if name is None else {name}
         faults += below(("log_monitoring", index), found)
     return faults
+
+
+def _check_output(job: Job) -> list[Fault]:
+    command, environment = items(job, "command"), at(job, "environment")
+    words = [word for word in command if isinstance(word, str)]
+    if not items(job, "log_monitoring") or len(words) < len(command) or not isinstance(environment, dict):
+        return []
+    variables = {name: value if isinstance(value, str) else None for name, value in environment.items()}
+    if command_keeps_output(words, variables) is not False:
+        return []
+    message = (
+        f"keeps no standard output of each node's first process in a file, got {' '.join(words)!r}: the "
+        "rules of log_monitoring see no line, and one with starts_within_seconds restarts the job for ever; "
+        f"write {MONITORED_OUTPUT_FLAG} behind {OPERATORS['hyperpod'].launcher}, or --tee=3 to keep all"
+    )
+    return [Fault(("command",), message)]
 
 
 def _check_rule(rule: Mapping[str, Any]) -> list[Fault]:
@@ -72,4 +93,10 @@ def _check_patterns(rule: Mapping[str, Any]) -> list[Fault]:
         elif field == "pattern" and given(rule, "comparison") and groups != 1:
             message = f"must have one group, in parentheses, around the number to compare, got {groups}"
             faults.append(Fault((field,), f"{message}; write (?:...) for those that only group"))
+        if LOG_PATTERNS_BEGIN_LINES.value and begins_with_text(value):
+            message = (
+                "is matched from the start of a line, so that one with a time or a name before it does not "
+                f"count, got {value!r}; begin it with '.*', or with '^' if lines begin so"
+            )
+            faults.append(Fault((field,), message, "warning"))
     return faults

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hyperpod_model.catalog.jobs import FAULT_ON_MATCH, LOG_COMPARISONS
+from hyperpod_model.catalog.jobs import FAULT_ON_MATCH, LOG_COMPARISONS, LOG_PATTERNS_BEGIN_LINES
 from hyperpod_model.faults import FaultPath
+from hyperpod_model.monitored_output import begins_with_text
 from hyperpod_policy.manifests import Manifest, ManifestRule, ManifestVerdict
 from hyperpod_policy.manifests.reading import items, listed, shown
 from hyperpod_policy.manifests.training_jobs import TrainingJob, training_jobs
@@ -45,6 +46,18 @@ def _faults(job: TrainingJob) -> Iterator[ManifestVerdict]:
         names.add(str(name))
         for member, found, allowed in _of_entry(entry):
             yield failed(job.manifest, *_PATH, position, *member, found=found, allowed=allowed)
+        for written in ("logPattern", "stopPattern"):
+            pattern = entry.get(written)
+            if LOG_PATTERNS_BEGIN_LINES.value and isinstance(pattern, str) and begins_with_text(pattern):
+                yield failed(
+                    job.manifest,
+                    *_PATH,
+                    position,
+                    written,
+                    found=f"pattern {shown(pattern)}, which only matches where a line begins so",
+                    allowed=".* before it, or ^ if lines begin so",
+                    severity="warning",
+                )
         if "faultOnMatch" in entry and not FAULT_ON_MATCH.certain:
             yield undetermined(
                 job.manifest,

@@ -45,6 +45,8 @@ CASES = [
         "aborts every process on ml.g5.12xlarge",
     ),
     Case(variables(RDMAV_FORK_SAFE="1"), ("environment", "RDMAV_FORK_SAFE"), "leave it out", "warning"),
+    Case(variables(PET_TEE="all"), ("environment", "PET_TEE"), "must be 0 to 3 .* at once, got 'all'"),
+    Case(variables(PET_REDIRECTS="0:4"), ("environment", "PET_REDIRECTS"), "got '0:4'"),
     Case(variables(PET_NNODES="2"), ("environment", "PET_NNODES"), "is set by the operator"),
     Case(variables(MASTER_ADDR="10.0.0.1"), ("environment", "MASTER_ADDR"), "is set by the launcher"),
     Case(variables(WORLD_SIZE="16"), ("environment", "WORLD_SIZE"), "is set by the launcher"),
