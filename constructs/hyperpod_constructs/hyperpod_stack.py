@@ -683,11 +683,11 @@ class HyperPodStack(Stack):
         said, idle_hours = self.spec.budget, idle_hours_of(self.spec)
         if said is None or (said.limit_usd is None and idle_hours is None):
             return None
-        from hyperpod_constructs.budget_guard import BudgetGuard
+        from hyperpod_constructs.budget_guard import TAG_NOTE, BudgetGuard
 
         # Without a limit the specification has nothing of a budget.
         limited = said.limit_usd is not None
-        return BudgetGuard(
+        guard = BudgetGuard(
             self,
             "BudgetGuard",
             cluster=self.cluster,
@@ -706,6 +706,9 @@ class HyperPodStack(Stack):
             idle_hours=idle_hours,
             cost_per_hour_usd=None if idle_hours is None else said.cost_per_hour_usd,
         )
+        if said.cost_allocation_tag_activated:
+            Annotations.of(guard).acknowledge_info(TAG_NOTE, "the specification says that it is activated")
+        return guard
 
     def _show_jobs(self) -> None:
         """Put figures of jobs on the dashboard, with the alarms that watch them."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aws_cdk import App, Environment, Stack, Validations
+from aws_cdk import App, CfnResource, Environment, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -25,6 +25,7 @@ from hyperpod_model.cluster_spec import load_cluster
 
 ROOT = Path(__file__).parents[2]
 CLUSTERS = ROOT / "examples" / "clusters"
+JOB_CLUSTERS = ROOT / "examples" / "jobs" / "clusters"
 EXAMPLES = sorted(path.name for path in CLUSTERS.iterdir())
 ENV = Environment(account="111122223333", region="us-west-2")
 
@@ -46,6 +47,18 @@ def findings(report: Mapping[str, Any], kind: str) -> set[tuple[str, str]]:
         if finding["severity"] != "info"
         for construct in finding["violatingConstructs"]
     }
+
+
+def test_of_unknown_types_only_quotas_are_accepted(tmp_path: Path) -> None:
+    app = App(outdir=str(tmp_path))
+    stack = HyperPodStack(app, "HyperPodStack", spec=load_cluster(JOB_CLUSTERS / "team.yaml").spec)
+    CfnResource(stack, "Other", type="AWS::SageMaker::NoSuchType")
+    accepted = acknowledge_known_findings(stack)
+    of_types = [one for one in accepted if one.id == "CloudFormation-Validate::F3006"]
+    assert {one.construct.node.path for one in of_types} == {
+        f"HyperPodStack/TaskGovernance/Quota{team}" for team in ("research", "product")
+    }
+    assert all(len(one.reason) > 30 for one in of_types)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -183,9 +183,20 @@ def test_switches(changes: dict[str, Any], alarm: bool, graphs: bool) -> None:
     assert ("PendingJobs" in json.dumps(template)) is graphs
 
 
+@pytest.mark.parametrize("activated", [False, True])
+def test_the_tag_is_reminded_of_until_it_is_activated(activated: bool) -> None:
+    stack = made(
+        "clusters/scripted-slurm.yaml", budget={"limit_usd": 5, "cost_allocation_tag_activated": activated}
+    )
+    infos = assertions.Annotations.from_stack(stack).find_info(
+        "*", assertions.Match.string_like_regexp("Cost allocation tags")
+    )
+    assert bool(infos) is not activated
+
+
 def test_no_alarm_is_made_that_nobody_puts_data_for() -> None:
     for name in ("jobs/clusters/team.yaml", "clusters/own-lifecycle-scripts.yaml"):
-        stack = made(name)
+        stack = made(name, metrics={})
         template = assertions.Template.from_stack(stack).to_json()
         assert not {one for one in names_of_alarms(template) if one.endswith(("idle-fleet", "wait-time"))}
         assert stack.budget_guard is None

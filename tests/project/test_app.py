@@ -71,6 +71,18 @@ def test_a_misspelt_context_makes_no_default_cluster(tmp_path: Path) -> None:
     assert not (tmp_path / "HyperPodStack.template.json").exists()
 
 
+def test_each_step_that_is_due_is_said_once(tmp_path: Path) -> None:
+    run = synthesize(ROOT / "app.py", tmp_path, cluster="examples/clusters/llm-train-eks.yaml")
+    assert run.returncode == 0, run.stderr
+    metadata = json.loads((tmp_path / "HyperPodStack.metadata.json").read_text())
+    infos = [
+        entry["data"] for entries in metadata.values() for entry in entries if entry["type"] == "aws:cdk:info"
+    ]
+    for words in ("Cost allocation tags", "amzn-sagemaker-checkpointing"):
+        assert [line for line in run.stderr.splitlines() if words in line] != []
+        assert [info for info in infos if words in info] == []
+
+
 def test_the_built_in_validation_finds_a_bad_template(tmp_path: Path) -> None:
     """So that the test above cannot pass because nothing was checked."""
     (tmp_path / "bad.py").write_text(BAD_APP)

@@ -52,6 +52,10 @@ def cluster(**group: object) -> ClusterSpec:
     return ClusterSpec.model_validate({**SLURM, "instance_groups": [controller, {**workers, **group}]})
 
 
+TOPIC = "arn:aws:sns:us-west-2:444455556666:platform"
+OWN_TOPIC = ClusterSpec.model_validate(SLURM | {"name": "told", "observability": {"topic_arn": TOPIC}})
+
+
 def stand_ins(spec: ClusterSpec) -> StandIns:
     assert spec.region is not None
     return StandIns(spec, region=spec.region)
@@ -85,6 +89,13 @@ def test_a_key_has_a_stand_in_and_a_training_plan_needs_none() -> None:
     needed = stand_ins(cluster(training_plan_arn=plan))
     assert not needed
     assert needed.uncovered == []
+
+
+def test_a_topic_has_a_stand_in_that_admits_those_who_publish() -> None:
+    needed = stand_ins(OWN_TOPIC)
+    assert needed.uncovered == []
+    assert kinds(OWN_TOPIC) == {"SNS::Topic", "SNS::TopicPolicy"}
+    assert "events.amazonaws.com" in json.dumps(needed.template)
 
 
 def test_what_nothing_stands_in_for_is_named() -> None:
@@ -136,6 +147,7 @@ def test_names_are_replaced_whole() -> None:
         spec_of("llm-train-eks-existing.yaml"),
         spec_of("own-lifecycle-scripts.yaml"),
         cluster(root_volume_kms_key_arn=KEY),
+        OWN_TOPIC,
     ],
     ids=lambda spec: spec.name,
 )

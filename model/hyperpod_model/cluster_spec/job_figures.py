@@ -30,11 +30,14 @@ def check_job_figures_of(spec: ClusterSpec) -> Iterator[Fault]:
         return
     path = ("metrics", "job_figures_image")
     image = said.job_figures_image
-    if image is not None and known(image):
-        yield from check_image(image, path)
     if image is not None and spec.orchestrator == "slurm":
-        yield Fault(path, "goes with orchestrator 'eks'; with Slurm a script of the controller counts jobs")
-    elif image is not None and said.job_figures is False:
+        message = (
+            "goes with orchestrator 'eks'; leave it out: with Slurm a script of the controller counts jobs"
+        )
+        yield Fault(path, message)
+    elif image is not None and known(image):
+        yield from check_image(image, path)
+    if image is not None and spec.orchestrator != "slurm" and said.job_figures is False:
         yield Fault(path, "counts for figures that are off; set job_figures to true, or leave it out")
     given = [name for name in _LIMITS if name in said.model_fields_set and getattr(said, name) is not None]
     if said.job_figures is True and "preemption_alert_count" in given:

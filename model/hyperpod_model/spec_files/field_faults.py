@@ -260,8 +260,10 @@ def _way_out(kind: str, value: Any, written: str | None, model: type[BaseModel],
         return "; write each as key: value"
     if kind.startswith("model"):
         fields = ", ".join(_model_at(model, path).model_fields)
+        expects = any(map(_is_expected, _model_at(model, path).model_fields.values()))
+        or_defaults = "; or {} for its defaults" if value is True and not expects else ""
         or_null = "; or null for none" if _is_nullable(field) else ""
-        return f"; write its fields below it: {fields}{or_null}"
+        return f"; write its fields below it: {fields}{or_defaults}{or_null}"
     return ""
 
 

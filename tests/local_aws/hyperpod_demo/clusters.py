@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
+from hyperpod_constructs.app_context import app_context
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 
 EXAMPLES: Final[Mapping[str, Path]] = {
@@ -54,11 +55,9 @@ class DemoCluster:
         Raises:
             InvalidInputError: With all faults of the file.
         """
+        said = app_context(context)
         loaded = load_cluster(
-            file,
-            strict=context.get("strict") == "true",
-            region=context.get("region"),
-            availability_zone_id=context.get("availability_zone_id"),
+            file, strict=said.strict, region=said.region, availability_zone_id=said.availability_zone_id
         )
         return cls(folder=folder, file=file, spec=loaded.spec, notes=loaded.notes, context=context)
 

@@ -1,4 +1,4 @@
-"""Stand-ins for what a cluster names and the double lacks: a network, roles, an EKS cluster, scripts."""
+"""Stand-ins for what a cluster names and the double lacks, such as a network, roles or an EKS cluster."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from aws_double import RELEASES_TAG
 from hyperpod_demo.command_line import DemoError
 from hyperpod_model.catalog.add_ons import CHART_NAMESPACE, CHART_RELEASE
 from hyperpod_model.catalog.iam import CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE
+from hyperpod_model.catalog.notifications import ALARMS_SERVICE, BUDGETS_SERVICE, EVENTS_SERVICE
 from hyperpod_model.cluster_spec import ClusterSpec
 
 _NETWORK_ID = re.compile(r"(vpc|subnet|sg)-[0-9a-f]{8,17}")
 _ROLE = re.compile(r"arn:aws[\w-]*:iam::(?P<account>\d{12}):role(?P<path>/(?:.+/)?)(?P<name>[^/]+)")
 _EKS_CLUSTER = re.compile(r"arn:aws[\w-]*:eks:[\w-]+:(?P<account>\d{12}):cluster/(?P<name>[^/]+)")
 _KEY = re.compile(r"arn:aws[\w-]*:kms:[\w-]+:\d{12}:key/.+")
+_TOPIC = re.compile(r"arn:aws[\w-]*:sns:[\w-]+:\d{12}:(?P<name>[\w-]+)")
 _TRAINING_PLAN = re.compile(r"arn:aws[\w-]*:sagemaker:[\w-]+:\d{12}:training-plan/.+")
 _OTHER = re.compile(r"arn:aws[\w-]*:(?!iam::aws:).+|(fs|ami|fsvol)-[0-9a-f]{8,17}")
 _TRUSTED = (CLUSTER_ROLE_SERVICE, EXECUTION_ROLE_SERVICE, "eks.amazonaws.com", "pods.eks.amazonaws.com")
+_PUBLISHERS = (EVENTS_SERVICE, ALARMS_SERVICE, BUDGETS_SERVICE)
 _ALLOWED = ("s3:*", "ec2:*", "fsx:*", "sagemaker:*", "logs:*")
 _PREFIX_LENGTH = 20
 _VPC_PREFIX_LENGTH = 16
@@ -58,6 +61,8 @@ class StandIns:
                 self._add_eks_cluster(one, found)
             elif _KEY.fullmatch(one):
                 self._add_key(f"Key{number}", one)
+            elif found := _TOPIC.fullmatch(one):
+                self._add_topic(f"Topic{number}", found)
         for number, bucket in enumerate(sorted(self._buckets())):
             self._resources[f"Bucket{number}"] = _resource("S3::Bucket", BucketName=bucket)
         self.stack_name = f"stand-ins-{spec.name}"
@@ -195,6 +200,21 @@ class StandIns:
         self._resources[logical_id] = _resource("KMS::Key", KeyPolicy=policy)
         self._ids[arn] = {"Fn::GetAtt": [logical_id, "Arn"]}
 
+    def _add_topic(self, logical_id: str, named: re.Match[str]) -> None:
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"Service": list(_PUBLISHERS)},
+            "Action": "sns:Publish",
+            "Resource": _ref(logical_id),
+        }
+        self._resources[logical_id] = _resource("SNS::Topic", TopicName=named["name"])
+        self._resources[f"{logical_id}Policy"] = _resource(
+            "SNS::TopicPolicy",
+            Topics=[_ref(logical_id)],
+            PolicyDocument={"Version": "2012-10-17", "Statement": [statement]},
+        )
+        self._ids[named[0]] = _ref(logical_id)
+
     def _buckets(self) -> set[str]:
         found = {_place(uri)[0] for uri, _ in self._scripts()}
         file_system = self._spec.file_system
@@ -226,7 +246,7 @@ def _place(uri: str) -> tuple[str, str]:
 
 
 def _stands_in(named: str) -> bool:
-    return any(pattern.fullmatch(named) for pattern in (_ROLE, _EKS_CLUSTER, _KEY, _TRAINING_PLAN))
+    return any(pattern.fullmatch(named) for pattern in (_ROLE, _EKS_CLUSTER, _KEY, _TOPIC, _TRAINING_PLAN))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -103,6 +103,16 @@ def test_a_suggestion_never_names_a_field_that_is_given(faults_in: Faults) -> No
             "data_repository; or null for none",
         ),
         (
+            spec(more="checkpoint_signing_key: true\n"),
+            "got the boolean true; write its fields below it: verifier_role_arns; or {} for its defaults; "
+            "or null for none",
+        ),
+        (
+            spec(more="tiered_checkpointing: true\n"),
+            "got the boolean true; write its fields below it: enabled, memory_percentage, s3_interval_steps; "
+            "or null for none",
+        ),
+        (
             spec(more="checkpoint_bucket: None\n"),
             "must be a mapping of fields, got 'None'; write its fields below it: reader_role_arns; "
             "or null for none",

@@ -45,8 +45,9 @@ def specified(name: str, **changes: Any) -> ClusterSpec:
             SLURM,
             {"job_figures_image": IMAGE},
             "job_figures_image",
-            "goes with orchestrator 'eks'; with Slurm a script of the controller counts jobs",
+            "goes with orchestrator 'eks'; leave it out: with Slurm a script of the controller counts jobs",
         ),
+        (SLURM, {"job_figures_image": "count"}, "job_figures_image", "goes with orchestrator 'eks'"),
         (
             EKS,
             {"job_figures_image": "count:latest"},
