@@ -11,6 +11,7 @@ from hyperpod_constructs.argument_kinds import CLUSTER, EKS_CLUSTER, check_kind
 from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
+from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.training_pod_role import pod_identity_principal
 from hyperpod_model.catalog.metrics import AGENT_ADD_ON, MetricsAddOn
 from hyperpod_model.faults import Fault
@@ -43,7 +44,8 @@ class AddOnWithRole(Construct):
         resource: The add-on.
 
     Raises:
-        InvalidInputError: If an argument is of another kind, or the HyperPod cluster is one with Slurm.
+        InvalidInputError: If an argument is of another kind, the HyperPod cluster is one with Slurm, or the
+            EKS cluster gets the add-on already.
     """
 
     def __init__(
@@ -59,6 +61,16 @@ class AddOnWithRole(Construct):
     ) -> None:
         super().__init__(scope, id)
         refuse_arguments(f"EKS add-on '{self.node.path}'", _faults(control_plane, cluster))
+        refuse_arguments(
+            f"EKS add-on '{self.node.path}'",
+            claim_name(
+                self,
+                f"add-on {add_on.name}",
+                control_plane.cluster_name,
+                path=("control_plane",),
+                way_out="an EKS cluster has each add-on once, so leave one of both out",
+            ),
+        )
         self.role = AddOnRole(
             self,
             "Role",

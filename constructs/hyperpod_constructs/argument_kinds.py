@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from inspect import getattr_static
 from typing import Any, NamedTuple
 
+from aws_cdk import Token
+
 from hyperpod_model.faults import Fault, FaultPath
 
 _MISSING = object()
@@ -47,7 +49,8 @@ ALARM = Kind("alarm_arn", "an alarm, such as cloudwatch.Alarm.from_alarm_arn(...
 TOPIC = Kind("topic_arn", "an SNS topic, such as sns.Topic.from_topic_arn(...)")
 NOTICES = Kind("admit_alarms", "a NoticeTopic(...), such as ClusterObservability(...).notices")
 LOG_GROUP = Kind("log_group_arn", "a log group, such as logs.LogGroup.from_log_group_name(...)")
-CLUSTER = Kind("log_group_name", "a HyperPodCluster, such as HyperPodCluster.from_cluster_arn(...)")
+CLUSTER = Kind("log_group_name", "a HyperPodCluster, such as HyperPodCluster.from_cluster_attributes(...)")
+TEAM_QUOTA = Kind("preempt_own_tasks", "a TeamQuota(...)")
 SECRET = Kind("secret_arn", "a secret, such as secretsmanager.Secret.from_secret_complete_arn(...)")
 BATCH_SIZE = Kind("percentage", "a BatchSize, such as BatchSize.instances(1)")
 DEPLOYMENT = Kind("maximum_batch_size", "a Deployment(...)")
@@ -103,6 +106,57 @@ def check_kinds(values: Any, kind: Kind, path: FaultPath, *, required: bool = Fa
         for index, value in enumerate(values)
         for fault in check_kind(value, kind, (*path, index), required=True)
     ]
+
+
+def check_list(value: Any, path: FaultPath, *, of: str) -> list[Fault]:
+    """Check that a value is a list whose length is known at synthesis.
+
+    Args:
+        value: The argument.
+        path: Where it stands.
+        of: What the items are, such as ``e-mail addresses``.
+    """
+    if not isinstance(value, (list, tuple)):
+        way_out = "; put it in brackets" if isinstance(value, (str, int, float)) else ""
+        return [Fault(path, f"must be a list of {of}, got {_shown(value)}{way_out}")]
+    # The CDK puts a list that is a Token into a list of one text.
+    if len(value) == 1 and isinstance(value[0], str) and Token.is_unresolved([value[0]]):
+        return [
+            Fault(
+                path,
+                f"must be a list of {of} whose length is known at synthesis, got a list that is known only "
+                "at deployment; name each item, such as Fn.select(0, parameter.value_as_list)",
+            )
+        ]
+    return []
+
+
+def check_mapping(value: Any, path: FaultPath, *, of: str) -> list[Fault]:
+    """Check that a value is a mapping.
+
+    Args:
+        value: The argument.
+        path: Where it stands.
+        of: What it holds, such as ``numbers by instance type``.
+    """
+    return (
+        [] if isinstance(value, Mapping) else [Fault(path, f"must be a mapping, {of}, got {_shown(value)}")]
+    )
+
+
+def check_switch(value: Any, path: FaultPath, *, optional: bool = False) -> list[Fault]:
+    """Check that a value is ``True`` or ``False``: what is made depends on it, so that no Token can say it.
+
+    Args:
+        value: The argument.
+        path: Where it stands.
+        optional: Whether ``None`` passes.
+    """
+    if isinstance(value, bool) or (optional and value is None):
+        return []
+    token = Token.is_unresolved(value) if isinstance(value, (str, int, float)) else False
+    got = "a Token, which is known only at deployment" if token else _shown(value)
+    return [Fault(path, f"must be True or False, got {got}; decide at synthesis, such as by a context value")]
 
 
 def _shown(value: Any) -> str:

@@ -14,14 +14,17 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import CLUSTER, check_kind
+from hyperpod_constructs.argument_kinds import CLUSTER, check_kind, check_list
+from hyperpod_constructs.cluster_place import check_cluster
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
 from hyperpod_constructs.job_metric import job_metric
 from hyperpod_constructs.log_alarm import tell
-from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.notice_topic import NoticeTopic, check_notices
 from hyperpod_constructs.operator_commands import list_nodes
+from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
+from hyperpod_constructs.value_faults import number_faults
 from hyperpod_model.catalog.budgets import (
     BUDGET_TYPE,
     DEFAULT_COST_ALLOCATION_TAG,
@@ -29,7 +32,8 @@ from hyperpod_model.catalog.budgets import (
     tag_filter_value,
 )
 from hyperpod_model.catalog.job_figures import CHECK_MINUTES, RUNNING_JOBS
-from hyperpod_model.checks.budget import check_budget, check_without_limit
+from hyperpod_model.checks.budget import check_budget, check_cost_tag_value, check_without_limit
+from hyperpod_model.faults import Fault
 
 TAG_NOTE: Final = "hyperpod:BudgetGuard.costAllocationTag"
 BUDGET_WARNING: Final = "hyperpod:BudgetGuard.budget"
@@ -41,6 +45,15 @@ _ACTUAL_ALERTS: Final = (50, 80, 100)
 _FORECAST_ALERTS: Final = (100,)
 _MISSED_CHECKS: Final = 1
 _MINUTES_OF_HOUR: Final = 60
+_LISTS: Final = {
+    "actual_alert_percentages": "percentages",
+    "forecast_alert_percentages": "percentages",
+    "emails": "e-mail addresses",
+}
+_HOURS_LATE: Final = (
+    "must be known at synthesis, got a Token: CloudFormation cannot make the seconds of a period from it; "
+    "give a number, such as a context value of the app"
+)
 
 
 class BudgetGuard(Construct):
@@ -93,8 +106,10 @@ class BudgetGuard(Construct):
         running_jobs: The metric that it watches.
 
     Raises:
-        InvalidInputError: If an amount, date, percentage, address or number of hours is none, there is
-            neither a limit nor an alarm, or something is given for a budget without a limit.
+        InvalidInputError: If an argument is of another kind, an amount, date, percentage, address, tag or
+            number of hours is none, the hours or the length of a list are known only at deployment, there is
+            neither a limit nor an alarm, another construct has an alarm on this idle fleet, the cluster of
+            that alarm or the topic is elsewhere, or something is given for a budget without a limit.
     """
 
     def __init__(
@@ -130,7 +145,9 @@ class BudgetGuard(Construct):
         tag = DEFAULT_COST_ALLOCATION_TAG if cost_allocation_tag is None else cost_allocation_tag
         self._check(
             cluster,
+            notices,
             for_budget if limit_usd is None else {},
+            cost_allocation_tag_value,
             limit_usd=limit_usd,
             start_date=start_date,
             end_date=end_date,
@@ -164,13 +181,45 @@ class BudgetGuard(Construct):
         self.running_jobs = job_metric(RUNNING_JOBS, cluster_name=cluster.cluster_name)
         self.idle_alarm = None if idle_hours is None else self._idle_alarm(idle_hours, cost_per_hour_usd)
 
-    def _check(self, cluster: HyperPodClusterBase, useless: Mapping[str, Any], **said: Any) -> None:
+    def _check(
+        self,
+        cluster: HyperPodClusterBase,
+        notices: NoticeTopic | None,
+        useless: Mapping[str, Any],
+        tag_value: str | None,
+        **said: Any,
+    ) -> None:
+        owner = f"budget '{self.node.path}'"
+        refuse_arguments(
+            owner,
+            [
+                *(
+                    check_kind(cluster, CLUSTER, ("cluster",), required=True)
+                    if said["idle_hours"] is None
+                    else check_cluster(cluster, scope=self)
+                ),
+                *check_notices(notices, scope=self),
+                *(
+                    fault
+                    for name, items in _LISTS.items()
+                    for fault in check_list(said[name], (name,), of=items)
+                ),
+            ],
+        )
+        hours = said["idle_hours"]
         faults = [
-            *check_kind(cluster, CLUSTER, ("cluster",), required=True),
+            *number_faults(said["limit_usd"], "limit_usd"),
+            *number_faults(said["cost_per_hour_usd"], "cost_per_hour_usd"),
+            *(
+                [Fault(("idle_hours",), _HOURS_LATE)]
+                if isinstance(hours, (int, float, str)) and Token.is_unresolved(hours)
+                else []
+            ),
+            *check_cost_tag_value(known(tag_value)),
             *check_budget({name: _seen(value) for name, value in said.items()}),
             *check_without_limit({name: _seen(value) for name, value in useless.items()}),
         ]
-        for warning in refuse_arguments(f"budget '{self.node.path}'", faults):
+        for warning in refuse_arguments(owner, faults):
             Annotations.of(self).add_warning_v2(BUDGET_WARNING, str(warning))
 
     def _budget(
@@ -179,14 +228,15 @@ class BudgetGuard(Construct):
         warn_of_unlisted_type(self, BUDGET_TYPE)
         self.notices.admit_budgets()
         start, end = dates
+        time_unit = "MONTHLY" if start is None else "CUSTOM"
         return budgets.CfnBudget(
             self,
             "Resource",
             budget=budgets.CfnBudget.BudgetDataProperty(
-                budget_name=self._name(alerts),
+                budget_name=self._name(alerts, time_unit),
                 budget_type="COST",
                 budget_limit=budgets.CfnBudget.SpendProperty(amount=limit_usd, unit=_USD),
-                time_unit="MONTHLY" if start is None else "CUSTOM",
+                time_unit=time_unit,
                 time_period=None
                 if start is None or end is None
                 else budgets.CfnBudget.TimePeriodProperty(start=_epoch(start), end=_epoch(end)),
@@ -215,12 +265,14 @@ class BudgetGuard(Construct):
             )
         return self._cluster.cluster_name
 
-    def _name(self, alerts: Sequence[Any]) -> str:
-        """A name of the account; another one with other alerts, which CloudFormation replaces a budget for.
+    def _name(self, alerts: Sequence[Any], time_unit: str) -> str:
+        """A name of the account, which no other budget of the cluster has.
 
-        A replacement under the name of the former one would fail.
+        It is another one with other alerts and with dates, which CloudFormation replaces a budget for: a
+        replacement under the name of the former one would fail. Source: CloudFormation, AWS::Budgets::Budget.
         """
-        content = json.dumps(Stack.of(self).resolve(alerts), sort_keys=True, default=str)
+        replaced_for = [self.node.addr, time_unit, Stack.of(self).resolve(alerts)]
+        content = json.dumps(replaced_for, sort_keys=True, default=str)
         digest = hashlib.sha256(content.encode()).hexdigest()[:6]
         return f"hyperpod-{self._cluster.cluster_name}-{Stack.of(self).region}-{digest}"
 
@@ -229,10 +281,16 @@ class BudgetGuard(Construct):
         name = self._cluster.cluster_name
         window = Duration.hours(hours)
         expected = hours * _MINUTES_OF_HOUR // CHECK_MINUTES
+        alarm_name = f"hyperpod-{name}-idle-fleet"
+        way_out = "pass idle_hours=None to one of both"
+        refuse_arguments(
+            f"budget '{self.node.path}'",
+            claim_name(self, "alarm", alarm_name, path=("idle_hours",), way_out=way_out),
+        )
         alarm = cloudwatch.Alarm(
             self,
             "IdleAlarm",
-            alarm_name=f"hyperpod-{name}-idle-fleet",
+            alarm_name=alarm_name,
             alarm_description=(
                 f"No job has run on HyperPod cluster {name} for {hours} hours"
                 f"{_cost(hours, cost_per_hour_usd)}. Its nodes cost as much idle as busy: start a job, or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Annotations, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -12,17 +12,20 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import CLUSTER, LOG_GROUP, TOPIC, check_kind, check_kinds
+from hyperpod_constructs.argument_kinds import LOG_GROUP, check_kind, check_kinds, check_switch
 from hyperpod_constructs.cluster_dashboard import ClusterDashboard
+from hyperpod_constructs.cluster_place import check_cluster
 from hyperpod_constructs.event_notices import EventNotices
 from hyperpod_constructs.failing_slots import FailingSlots, event_log_name
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.log_alarm import LogAlarm
 from hyperpod_constructs.node_log_group import NodeLogGroup, let_logs_use_key
-from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.notice_topic import NoticeTopic, check_standard_topic
 from hyperpod_constructs.operator_commands import advise
 from hyperpod_constructs.rotating_key import rotating_key
+from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.value_faults import number_faults
 from hyperpod_lifecycle.failure_line import FAILURE_WORDS
 from hyperpod_lifecycle.training.crash_loop import CRASH_LOOP_PATTERN
 from hyperpod_model.catalog.logs import (
@@ -94,8 +97,9 @@ class ClusterObservability(Construct):
         dashboard: The dashboard. None if switched off.
 
     Raises:
-        InvalidInputError: If an argument is of another kind, an address is none, or the days are none that
-            CloudWatch Logs takes.
+        InvalidInputError: If an argument is of another kind, the cluster or the topic is elsewhere, the topic
+            is a FIFO topic, an address is none, the days are none that CloudWatch Logs takes, or the cluster
+            has observability already.
     """
 
     def __init__(
@@ -120,8 +124,28 @@ class ClusterObservability(Construct):
         dashboard: bool = True,
     ) -> None:
         super().__init__(scope, id)
-        self._check(cluster, topic, job_log_groups, log_retention_days)
+        self._owner = f"cluster observability '{self.node.path}'"
+        self._check(
+            cluster,
+            topic,
+            job_log_groups,
+            log_retention_days,
+            {
+                "health_events": health_events,
+                "state_changes": state_changes,
+                "cluster_events": cluster_events,
+                "health_detections": health_detections,
+                "deep_health_failures": deep_health_failures,
+                "lifecycle_failures": lifecycle_failures,
+                "failing_slots": failing_slots,
+                "crash_loops": crash_loops,
+                "dashboard": dashboard,
+            },
+            continuous_provisioning,
+        )
         self._cluster = cluster
+        self._job_log_groups: set[str] = set()
+        self._kept: dict[str, NodeLogGroup] = {}
         continuous = (
             cluster.node_provisioning_mode == _CONTINUOUS
             if continuous_provisioning is None
@@ -195,10 +219,16 @@ class ClusterObservability(Construct):
         """Search a log group for jobs that crash in a loop. Without effect where that alarm is switched off.
 
         Args:
-            log_group: A group to which jobs write, such as that of Container Insights.
+            log_group: A group to which jobs write, such as that of Container Insights. One that is searched
+                already is not searched twice.
+
+        Raises:
+            InvalidInputError: If it is no log group.
         """
+        refuse_arguments(self._owner, check_kind(log_group, LOG_GROUP, ("log_group",), required=True))
         alarm = self.log_alarms.get("CrashLoops")
-        if alarm is not None:
+        if alarm is not None and log_group.log_group_name not in self._job_log_groups:
+            self._job_log_groups.add(log_group.log_group_name)
             alarm.watch(log_group)
 
     def keep_container_logs(self, log_group_name: str) -> NodeLogGroup:
@@ -210,10 +240,13 @@ class ClusterObservability(Construct):
         Returns:
             The group, made if it is not there. Let come after it what writes to it.
         """
-        let_logs_use_key(self._key, log_group_name, sid="ContainerLogs")
-        kept = NodeLogGroup(
+        if log_group_name in self._kept:
+            return self._kept[log_group_name]
+        number = "" if not self._kept else str(len(self._kept) + 1)
+        let_logs_use_key(self._key, log_group_name, sid=f"ContainerLogs{number}")
+        kept = self._kept[log_group_name] = NodeLogGroup(
             self,
-            "ContainerLogGroup",
+            f"ContainerLogGroup{number}",
             log_group_name=log_group_name,
             retention_days=self._log_retention_days,
             key=self._key,
@@ -236,18 +269,31 @@ class ClusterObservability(Construct):
         topic: sns.ITopic | None,
         job_log_groups: Sequence[logs.ILogGroup],
         log_retention_days: int,
+        switches: Mapping[str, bool],
+        continuous_provisioning: bool | None,
     ) -> None:
         faults = [
-            *check_kind(cluster, CLUSTER, ("cluster",), required=True),
-            *check_kind(topic, TOPIC, ("topic",)),
+            *check_cluster(cluster, scope=self),
+            *check_standard_topic(topic, scope=self),
+            *(fault for name, switch in switches.items() for fault in check_switch(switch, (name,))),
+            *check_switch(continuous_provisioning, ("continuous_provisioning",), optional=True),
+            *number_faults(log_retention_days, "log_retention_days"),
             *check_kinds(job_log_groups, LOG_GROUP, ("job_log_groups",), required=True),
             *(
                 fault._replace(path=("log_retention_days",))
                 for fault in check_log_retention(known(log_retention_days))
             ),
         ]
-        for warning in refuse_arguments(f"cluster observability '{self.node.path}'", faults):
+        for warning in refuse_arguments(self._owner, faults):
             Annotations.of(self).add_warning_v2(SHORT_RETENTION_WARNING, str(warning))
+        taken = claim_name(
+            self,
+            "observability",
+            cluster.cluster_name,
+            path=("cluster",),
+            way_out="use its notices, topic, events and dashboard instead of a second one",
+        )
+        refuse_arguments(self._owner, taken)
 
     def _notices(self, emails: Sequence[str], topic: sns.ITopic | None) -> NoticeTopic:
         if topic is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import yaml
+from aws_cdk import Token
 
 from hyperpod_model.catalog.metrics import ADMITTED, PENDING, PREEMPTED, RUNNING, WAIT_SECONDS
 
@@ -20,7 +21,6 @@ _CLIMB_FACTOR: Final = 1.1
 _ADMISSION_WINDOW: Final = "10m"
 """Of two samples at least, however seldom a collector reads Kueue's figures."""
 
-_MINUTES_OF_HOUR: Final = 60
 _KNOWN: Final = f"and on () {PENDING} offset"
 """With how long ago: whether there were figures then. Each queue has a number of pending jobs, if only 0."""
 
@@ -36,7 +36,8 @@ def governance_rules(*, wait_alert_minutes: int | None, preemption_alert_count: 
 
     Args:
         wait_alert_minutes: Wait of one job in ten that is too long, if the mean wait is growing; and how long
-            a queue may have pending jobs and admit none. None for no alert on either.
+            a queue may have pending jobs and admit none; a Token has to become a whole number. None for no
+            alert on either.
         preemption_alert_count: Preempted jobs of an hour that are many, if they are three times the usual.
             None for no alert.
     """
@@ -79,7 +80,9 @@ def _grown(counter: str, *, by: str, within: str = "1h") -> str:
 
 
 def _wait_alerts(minutes: int) -> list[dict[str, Any]]:
-    seconds = minutes * _MINUTES_OF_HOUR
+    # Prometheus computes what is known at deployment alone: arithmetic on a Token would change the Token.
+    said = _said(minutes)
+    seconds = f"{said} * 60" if Token.is_unresolved(minutes) else str(minutes * 60)
     return [
         _alert(
             "HyperPodWaitTimeClimbing",
@@ -97,10 +100,10 @@ def _wait_alerts(minutes: int) -> list[dict[str, Any]]:
             "HyperPodQueueStuck",
             f"{PENDING_FIGURE} > 0 unless on (cluster_queue)"
             f" ({_grown(ADMITTED, by='cluster_queue', within=_ADMISSION_WINDOW)} > 0)",
-            wait=f"{minutes}m",
+            wait=f"{said}m",
             summary=(
                 "{{ $value }} jobs of {{ $labels.cluster_queue }} are pending, and none has been admitted "
-                f"for {minutes} minutes. Look: kubectl describe clusterqueue "
+                f"for {said} minutes. Look: kubectl describe clusterqueue "
                 "{{ $labels.cluster_queue }}"
             ),
         ),
@@ -110,7 +113,7 @@ def _wait_alerts(minutes: int) -> list[dict[str, Any]]:
 def _preemption_alert(count: int) -> dict[str, Any]:
     return _alert(
         "HyperPodPreemptionsSpiking",
-        f"{PREEMPTED_FIGURE} > {count}"
+        f"{PREEMPTED_FIGURE} > {_said(count)}"
         # The usual is of all minutes that were measured: those without a preemption may have no value.
         f" unless {PREEMPTED_FIGURE} <= {_SPIKE_FACTOR} * sum_over_time({PREEMPTED_FIGURE}[1d] offset 1h)"
         f" / on () group_left () max(count_over_time({PENDING_FIGURE}[1d] offset 1h))"
@@ -123,6 +126,10 @@ def _preemption_alert(count: int) -> dict[str, Any]:
             "to its last checkpoint"
         ),
     )
+
+
+def _said(number: int) -> str:
+    return Token.as_string(number) if Token.is_unresolved(number) else str(number)
 
 
 def _alert(name: str, expression: str, *, wait: str, summary: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from constructs import Construct
 
 from hyperpod_constructs.add_on_with_role import AddOnWithRole
 from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import check_mapping
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.managed_prometheus import ManagedPrometheus
@@ -61,6 +62,13 @@ class HyperPodObservabilityAddOn(Construct):
         version: str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        owner = f"HyperPod observability add-on '{self.node.path}'"
+        refuse_arguments(
+            owner,
+            check_mapping(
+                {} if metric_levels is None else metric_levels, ("metric_levels",), of="levels by category"
+            ),
+        )
         chosen = {} if metric_levels is None else dict(metric_levels)
         faults = [
             fault._replace(path=("metric_levels", *fault.path))
@@ -68,7 +76,7 @@ class HyperPodObservabilityAddOn(Construct):
         ]
         if not isinstance(prometheus, ManagedPrometheus):
             faults.append(Fault(("prometheus",), f"must be a ManagedPrometheus(...), got {prometheus!r}"))
-        refuse_arguments(f"HyperPod observability add-on '{self.node.path}'", faults)
+        refuse_arguments(owner, faults)
         self.add_on = AddOnWithRole(
             self,
             "AddOn",

@@ -10,13 +10,16 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import CLUSTER, NOTICES, check_kind
+from hyperpod_constructs.argument_kinds import check_list
+from hyperpod_constructs.cluster_place import check_cluster
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
 from hyperpod_constructs.job_metric import job_metric, job_search
 from hyperpod_constructs.log_alarm import tell
-from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.notice_topic import NoticeTopic, check_notices
 from hyperpod_constructs.operator_commands import list_nodes, pending_jobs, preempted_jobs
+from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.value_faults import number_faults
 from hyperpod_model.catalog.job_figures import (
     CHECK_MINUTES,
     JOB_FIGURES,
@@ -29,6 +32,7 @@ from hyperpod_model.catalog.job_figures import (
 )
 from hyperpod_model.checks.job_queues import check_job_queues
 from hyperpod_model.checks.metrics import check_alert_limits
+from hyperpod_model.faults import Fault
 
 NO_READER_WARNING: Final = "hyperpod:JobFigures.noReader"
 
@@ -37,6 +41,7 @@ _WIDTH: Final = 24
 _THIRD: Final = 8
 _HALF: Final = 12
 _ALL: Final = "whole cluster"
+_LIMITS: Final = {"WaitAlarm": "wait_alert_minutes", "PreemptionAlarm": "preemption_alert_count"}
 
 
 class JobFigures(Construct):
@@ -72,8 +77,9 @@ class JobFigures(Construct):
         preemption_alarm: The alarm on preemptions, or None.
 
     Raises:
-        InvalidInputError: If an argument is of another kind, a queue has no name or is given twice, or a
-            limit is not positive.
+        InvalidInputError: If an argument is of another kind, the cluster or the topic is elsewhere, a
+            queue has no name or is given twice, a limit is not positive, or another construct has such an
+            alarm of this cluster.
     """
 
     def __init__(
@@ -91,13 +97,15 @@ class JobFigures(Construct):
         refuse_arguments(
             f"figures of jobs '{self.node.path}'",
             [
-                *check_kind(cluster, CLUSTER, ("cluster",), required=True),
-                *check_kind(notices, NOTICES, ("notices",)),
+                *check_cluster(cluster, scope=self),
+                *check_notices(notices, scope=self),
+                *number_faults(wait_alert_minutes, "wait_alert_minutes"),
+                *number_faults(preemption_alert_count, "preemption_alert_count"),
                 *check_alert_limits(
                     wait_alert_minutes=known(wait_alert_minutes),
                     preemption_alert_count=known(preemption_alert_count),
                 ),
-                *check_job_queues(_seen(queues)),
+                *_check_queues(queues),
             ],
         )
         self._cluster_name = cluster.cluster_name
@@ -231,10 +239,21 @@ class JobFigures(Construct):
         threshold: int,
         times: int,
     ) -> cloudwatch.Alarm:
+        alarm_name = f"hyperpod-{self._cluster_name}-{name}"
+        refuse_arguments(
+            f"figures of jobs '{self.node.path}'",
+            claim_name(
+                self,
+                "alarm",
+                alarm_name,
+                path=(_LIMITS[id],),
+                way_out="leave this out of one of both",
+            ),
+        )
         alarm = cloudwatch.Alarm(
             self,
             id,
-            alarm_name=f"hyperpod-{self._cluster_name}-{name}",
+            alarm_name=alarm_name,
             alarm_description=description,
             metric=metric,
             threshold=threshold,
@@ -248,8 +267,11 @@ class JobFigures(Construct):
         return alarm
 
 
-def _seen(queues: Any) -> Any:
-    return [known(queue) for queue in queues] if isinstance(queues, (list, tuple)) else queues
+def _check_queues(queues: Any) -> list[Fault]:
+    if queues is None:
+        return []
+    faults = check_list(queues, ("queues",), of="queues")
+    return faults if faults else check_job_queues([known(queue) for queue in queues])
 
 
 def _shown(number: int) -> str:

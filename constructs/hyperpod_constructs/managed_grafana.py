@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import CLUSTER, check_kind
+from hyperpod_constructs.argument_kinds import CLUSTER, check_kind, check_list
 from hyperpod_constructs.attached_permissions import RoleWithAttachedPermissions
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.managed_prometheus import ManagedPrometheus
@@ -18,6 +18,7 @@ from hyperpod_constructs.tokens import known
 from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
 from hyperpod_model.catalog.metrics import GRAFANA_SERVICE
 from hyperpod_model.checks.metrics import check_grafana_authentication
+from hyperpod_model.checks.reading import below
 from hyperpod_model.faults import Fault
 
 
@@ -62,18 +63,12 @@ class ManagedGrafana(Construct):
         authentication_providers: Sequence[str] = ("AWS_SSO",),
     ) -> None:
         super().__init__(scope, id)
-        providers = (
-            authentication_providers
-            if isinstance(authentication_providers, str)
-            else [known(one) for one in authentication_providers]
-        )
-        faults = [
-            *check_kind(cluster, CLUSTER, ("cluster",), required=True),
-            *(
-                fault._replace(path=("authentication_providers", *fault.path))
-                for fault in check_grafana_authentication(providers)
-            ),
-        ]
+        path = ("authentication_providers",)
+        wrong = check_list(authentication_providers, path, of="ways to sign in, such as AWS_SSO")
+        if not wrong:
+            providers = [known(one) for one in authentication_providers]
+            wrong = below(path, check_grafana_authentication(providers))
+        faults = [*check_kind(cluster, CLUSTER, ("cluster",), required=True), *wrong]
         if not isinstance(prometheus, ManagedPrometheus):
             faults.append(Fault(("prometheus",), f"must be a ManagedPrometheus(...), got {prometheus!r}"))
         refuse_arguments(f"workspace of Grafana '{self.node.path}'", faults)

@@ -14,11 +14,12 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import CLUSTER, KEY, ROLE, TOPIC, check_kind
+from hyperpod_constructs.argument_kinds import CLUSTER, KEY, ROLE, check_kind, check_switch
 from hyperpod_constructs.governance_rules import RULE_NAMESPACE, governance_rules
 from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
-from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.notice_topic import NoticeTopic, check_notices, check_standard_topic
 from hyperpod_constructs.tokens import known
+from hyperpod_constructs.value_faults import number_faults
 from hyperpod_model.catalog.metrics import (
     COLLECTED_UNDER_KUEUE_NAMES,
     PROMETHEUS_SERVICE,
@@ -68,8 +69,8 @@ class ManagedPrometheus(Construct):
         endpoint: URL that ends with ``/``, to which remote write and queries are relative.
 
     Raises:
-        InvalidInputError: If an argument is of another kind, both topics are given, or a limit is not
-            positive.
+        InvalidInputError: If an argument is of another kind, both topics are given, the topic is a FIFO topic
+            or in another region, or a limit is not positive.
     """
 
     def __init__(
@@ -88,8 +89,12 @@ class ManagedPrometheus(Construct):
         super().__init__(scope, id)
         faults = [
             *check_kind(cluster, CLUSTER, ("cluster",), required=True),
-            *check_kind(topic, TOPIC, ("topic",)),
+            *check_notices(notices, scope=self),
+            *check_standard_topic(topic, scope=self),
             *check_kind(encryption_key, KEY, ("encryption_key",)),
+            *check_switch(governance_rules, ("governance_rules",)),
+            *number_faults(wait_alert_minutes, "wait_alert_minutes"),
+            *number_faults(preemption_alert_count, "preemption_alert_count"),
             *check_alert_limits(
                 wait_alert_minutes=known(wait_alert_minutes),
                 preemption_alert_count=known(preemption_alert_count),

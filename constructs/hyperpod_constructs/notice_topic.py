@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from aws_cdk import Aws, RemovalPolicy, Token
+from aws_cdk import Aws, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
-from hyperpod_constructs.argument_kinds import ROLE, TOPIC, check_kind
+from hyperpod_constructs.argument_kinds import NOTICES, ROLE, TOPIC, check_kind, check_list
 from hyperpod_constructs.rotating_key import rotating_key
 from hyperpod_constructs.tokens import known
 from hyperpod_model.catalog.metrics import PROMETHEUS_SERVICE, TOPIC_ACTIONS
@@ -89,6 +90,10 @@ class NoticeTopic(Construct):
             id: Id within the parent.
             topic: The topic, in the region of what publishes to it.
             emails: Addresses that are subscribed besides. Default: none.
+
+        Raises:
+            InvalidInputError: If it is no topic, a FIFO topic or one of another region, or an address is
+                none.
         """
         return _ExistingTopic(scope, id, topic=topic, emails=emails)
 
@@ -178,9 +183,7 @@ class NoticeTopic(Construct):
 
     def _check_emails(self, emails: Sequence[str]) -> None:
         owner = f"notice topic '{self.node.path}'"
-        if isinstance(emails, str) or not isinstance(emails, (list, tuple)):
-            message = f"must be a list of e-mail addresses, got {emails!r}; put it in brackets"
-            refuse_arguments(owner, [Fault(("emails",), message)])
+        refuse_arguments(owner, check_list(emails, ("emails",), of="e-mail addresses"))
         faults = check_emails([known(address) for address in emails])
         refuse_arguments(owner, [fault._replace(path=("emails", *fault.path)) for fault in faults])
 
@@ -197,7 +200,7 @@ class _ExistingTopic(NoticeTopic):
     def __init__(self, scope: Construct, id: str, *, topic: sns.ITopic, emails: Sequence[str]) -> None:
         Construct.__init__(self, scope, id)
         refuse_arguments(
-            f"notice topic '{self.node.path}'", check_kind(topic, TOPIC, ("topic",), required=True)
+            f"notice topic '{self.node.path}'", check_standard_topic(topic, scope=self, required=True)
         )
         self._check_emails(emails)
         self.topic = topic
@@ -214,6 +217,52 @@ class _ExistingTopic(NoticeTopic):
         key_conditions: _Conditions | None = None,
     ) -> None:
         """Nothing: the topic's owner admits."""
+
+
+def check_standard_topic(topic: Any, *, scope: Construct, required: bool = False) -> list[Fault]:
+    """Check that services may publish to an existing topic: a standard one, in the region of the stack.
+
+    Sources: CloudWatch user guide, notifications of alarms; EventBridge user guide, targets of rules.
+
+    Args:
+        topic: The topic.
+        scope: Construct that uses it.
+        required: Whether ``None`` is refused. By default it passes.
+    """
+    faults = check_kind(topic, TOPIC, ("topic",), required=required)
+    if faults or topic is None:
+        return faults
+    if topic.fifo:
+        message = "must be a standard topic, got a FIFO topic, to which no alarm and no event is sent"
+        faults.append(Fault(("topic",), f"{message}; make another, or leave it out"))
+    there, here = topic.env.region, Stack.of(scope).region
+    return [*faults, *_elsewhere("topic", "region", there, here)]
+
+
+def check_notices(notices: Any, *, scope: Construct) -> list[Fault]:
+    """Check that a construct can tell a topic: one in the region and account of its stack. ``None`` passes.
+
+    Args:
+        notices: The topic, of which the policies admit its own account alone.
+        scope: Construct that tells it.
+    """
+    faults = check_kind(notices, NOTICES, ("notices",))
+    if faults or notices is None:
+        return faults
+    topic, stack = notices.topic, Stack.of(scope)
+    faults += _elsewhere("notices", "region", topic.env.region, stack.region)
+    if notices.key is not None:
+        faults += _elsewhere("notices", "account", topic.env.account, stack.account)
+    return faults
+
+
+def _elsewhere(name: str, what: str, there: str, here: str) -> list[Fault]:
+    if Token.is_unresolved(there) or Token.is_unresolved(here) or there == here:
+        return []
+    message = (
+        f"must be of the {what} of the stack, {here}, got a topic of {there}, which is told nothing from here"
+    )
+    return [Fault((name,), f"{message}; make one in this stack")]
 
 
 def _on_behalf_of(arn: str) -> _Conditions:

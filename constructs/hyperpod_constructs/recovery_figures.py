@@ -44,7 +44,8 @@ class RecoveryFigures(Construct):
         seconds: Seconds by stage, summed up.
 
     Raises:
-        InvalidInputError: If the log group is none, or ``record_field`` is no such name.
+        InvalidInputError: If the log group is none, ``cluster_name`` is no name, or ``record_field`` is no
+            such name.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class RecoveryFigures(Construct):
             f"recovery figures '{self.node.path}'",
             [
                 *check_kind(log_group, LOG_GROUP, ("log_group",), required=True),
+                *_check_name(cluster_name),
                 *_check_field(record_field),
             ],
         )
@@ -122,6 +124,20 @@ class RecoveryFigures(Construct):
             period=Duration.hours(1),
             label=label,
         )
+
+
+def _check_name(name: str) -> list[Fault]:
+    found = known(name)
+    if found is UNKNOWN or (isinstance(found, str) and found):
+        return []
+    got = (
+        repr(found)
+        if isinstance(found, (str, int, float)) or found is None
+        else f"an object of {type(found).__name__}"
+    )
+    return [
+        Fault(("cluster_name",), f"must be the name of a cluster, such as cluster.cluster_name, got {got}")
+    ]
 
 
 def _check_field(field: str | None) -> list[Fault]:

@@ -11,10 +11,21 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from hyperpod_constructs.argument_faults import refuse_arguments
+from hyperpod_constructs.argument_kinds import (
+    EKS_CLUSTER,
+    TEAM_QUOTA,
+    check_kind,
+    check_kinds,
+    check_mapping,
+    check_switch,
+)
+from hyperpod_constructs.cluster_place import check_cluster
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
+from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
+from hyperpod_constructs.value_faults import number_faults
 from hyperpod_model.catalog.task_governance import (
     ADD_ON,
     DEFAULT_BORROW_LIMIT_PERCENT,
@@ -28,7 +39,7 @@ from hyperpod_model.catalog.task_governance import (
 )
 from hyperpod_model.checks.reading import below
 from hyperpod_model.checks.task_governance import check_priority_classes, check_team_quotas
-from hyperpod_model.faults import UNKNOWN, Fault, Unknown
+from hyperpod_model.faults import UNKNOWN, Fault, FaultPath, Unknown
 from hyperpod_model.sharing_plan import plan_table, shares_of
 
 PLAN_NOTE = "hyperpod:TaskGovernance.plan"
@@ -77,8 +88,8 @@ class TaskGovernance(Construct):
             already.
         teams: The quotas, at least one.
         priority_classes: Weights, 0 to 100, by name of up to 10 classes. Default: none.
-        fair_share: Whether idle instances are shared out by weight; else first come, first served. Default
-            ``True``.
+        fair_share: Whether idle instances are shared out by weight; else first come, first served. A Token
+            has to become ``Enabled`` or ``Disabled``. Default ``True``.
         idle_resource_sharing: Whether instances that no quota promises may be borrowed. Default ``True``.
         capacity: Instances by type. Default: those of ``cluster``, of an imported one not checked.
         spare_nodes: Nodes that no job should count on; quotas that promise them get a warning. Default:
@@ -90,7 +101,7 @@ class TaskGovernance(Construct):
             only at deployment.
 
     Raises:
-        InvalidInputError: With every fault of classes and quotas.
+        InvalidInputError: If an argument is of another kind, or with every fault of classes and quotas.
     """
 
     def __init__(
@@ -109,10 +120,24 @@ class TaskGovernance(Construct):
         add_on_version: str | None = None,
     ) -> None:
         super().__init__(scope, id)
+        owner = f"task governance '{self.node.path}'"
+        refuse_arguments(
+            owner,
+            _kinds(
+                self,
+                cluster,
+                control_plane,
+                teams,
+                priority_classes,
+                capacity,
+                fair_share,
+                idle_resource_sharing,
+            ),
+        )
         classes = {} if priority_classes is None else dict(priority_classes)
         there = _capacity(cluster) if capacity is None else {name: known(n) for name, n in capacity.items()}
         warnings = refuse_arguments(
-            f"task governance '{self.node.path}'",
+            owner,
             _faults(
                 cluster,
                 teams,
@@ -120,6 +145,16 @@ class TaskGovernance(Construct):
                 capacity=there,
                 spare_nodes=_spares(cluster) if spare_nodes is None else known(spare_nodes),
                 fair_share=known(fair_share),
+            ),
+        )
+        refuse_arguments(
+            owner,
+            claim_name(
+                self,
+                "scheduling policy",
+                cluster.cluster_name,
+                path=("cluster",),
+                way_out="a cluster has one, so give all teams to one TaskGovernance",
             ),
         )
         for warning in warnings:
@@ -195,6 +230,49 @@ class TaskGovernance(Construct):
                 },
             },
         )
+
+
+def _kinds(
+    scope: Construct,
+    cluster: HyperPodClusterBase,
+    control_plane: EksControlPlaneBase | None,
+    teams: Sequence[TeamQuota],
+    priority_classes: Mapping[str, int] | None,
+    capacity: Mapping[str, int] | None,
+    fair_share: bool,
+    idle_resource_sharing: bool,
+) -> list[Fault]:
+    faults = [
+        *check_cluster(cluster, scope=scope),
+        *check_kind(control_plane, EKS_CLUSTER, ("control_plane",)),
+        *check_kinds(teams, TEAM_QUOTA, ("teams",), required=True),
+    ]
+    for name, value, of in (
+        ("priority_classes", priority_classes, "weights by class"),
+        ("capacity", capacity, "numbers by instance type"),
+    ):
+        if value is not None:
+            faults += check_mapping(value, (name,), of=of)
+            faults += _numbers(value, (name,))
+    for name, switch in (("fair_share", fair_share), ("idle_resource_sharing", idle_resource_sharing)):
+        # A Token stands for what the service takes.
+        if known(switch) is not UNKNOWN:
+            faults += check_switch(switch, (name,))
+    if faults:
+        return faults
+    for index, quota in enumerate(teams):
+        path = ("teams", index)
+        faults += below(path, check_mapping(quota.instances, ("instances",), of="numbers by instance type"))
+        faults += _numbers(quota.instances, (*path, "instances"))
+        for name in ("fair_share_weight", "borrow_limit_percent"):
+            faults += below(path, number_faults(getattr(quota, name), name))
+    return faults
+
+
+def _numbers(numbers: Any, path: FaultPath) -> list[Fault]:
+    if not isinstance(numbers, Mapping):
+        return []
+    return [fault for name, number in numbers.items() for fault in below(path, number_faults(number, name))]
 
 
 def _faults(

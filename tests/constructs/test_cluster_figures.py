@@ -380,7 +380,7 @@ class TestGrafana:
         assert trust["Principal"] == {"Service": "grafana.amazonaws.com"}
         assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
-    @pytest.mark.parametrize("providers", [[], ["LDAP"], "AWS_SSO"])
+    @pytest.mark.parametrize("providers", [[], ["LDAP"]])
     def test_other_ways_to_sign_in(self, providers: Any) -> None:
         where = stack()
         made = cluster(where)

@@ -226,7 +226,7 @@ def test_the_alarm_on_an_idle_fleet_watches_the_same_metric() -> None:
         ({"preemption_alert_count": 1.5}, "preemption_alert_count: must be a whole number of 1 or more"),
         ({"queues": [""]}, r"queues\[0\]: must be the name of a partition"),
         ({"queues": ["a", "a"]}, r"queues\[1\]: 'a' is given twice"),
-        ({"queues": "train"}, "queues: must be a list, got 'train'"),
+        ({"queues": "train"}, "queues: must be a list of queues, got 'train'; put it in brackets"),
         ({"cluster": "llm-train"}, "cluster: must be a HyperPodCluster"),
         ({"notices": "arn"}, r"notices: must be a NoticeTopic\(\.\.\.\)"),
     ],

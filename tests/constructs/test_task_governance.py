@@ -12,7 +12,7 @@ from stacks import only, resources
 
 from hyperpod_constructs.dependency_chart import DependencyChart
 from hyperpod_constructs.eks_control_plane import EksControlPlane
-from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
 from hyperpod_constructs.instance_group import InstanceGroup
 from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.resilience_policy import ResiliencePolicy
@@ -277,21 +277,25 @@ def test_tokens_pass() -> None:
 
 
 def test_an_imported_cluster_has_no_capacity_to_check_against() -> None:
-    where = stack()
-    imported = HyperPodCluster.from_cluster_attributes(
-        where,
-        "Imported",
-        cluster_arn="arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
-        cluster_name="theirs",
-    )
-    made = TaskGovernance(where, "Sharing", cluster=imported, teams=TEAMS)
+    def imported(where: Stack) -> HyperPodClusterBase:
+        return HyperPodCluster.from_cluster_attributes(
+            where,
+            "Imported",
+            cluster_arn="arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
+            cluster_name="theirs",
+        )
+
+    where, other = stack(), stack()
+    made = TaskGovernance(where, "Sharing", cluster=imported(where), teams=TEAMS)
     assert made.plan is None
-    checked = TaskGovernance(where, "Checked", cluster=imported, teams=TEAMS, capacity={P5: 16})
+    checked = TaskGovernance(other, "Checked", cluster=imported(other), teams=TEAMS, capacity={P5: 16})
     assert checked.plan is not None
+    third = stack()
+    theirs = imported(third)
     with pytest.raises(
         InvalidInputError, match=r"quotas promise 14 instances of ml\.p5\.48xlarge, and .* has 8"
     ):
-        TaskGovernance(where, "TooMany", cluster=imported, teams=TEAMS, capacity={P5: 8})
+        TaskGovernance(third, "TooMany", cluster=theirs, teams=TEAMS, capacity={P5: 8})
 
 
 def test_template_of_other_clusters_is_as_before() -> None:

@@ -53,6 +53,19 @@ def check_budget(said: Mapping[str, Any]) -> list[Fault]:
     return faults
 
 
+def check_cost_tag_value(value: Any) -> list[Fault]:
+    """Check the value of a tag by which costs are counted.
+
+    Args:
+        value: The value, ``UNKNOWN``, or None for that of the cluster.
+    """
+    if value is None or is_unknown(value):
+        return []
+    item = cluster_request().at("Tags").item
+    assert item is not None
+    return below(("cost_allocation_tag_value",), list(check_shape(value, item.at("Value"), ())))
+
+
 def check_without_limit(said: Mapping[str, Any]) -> list[Fault]:
     """Refuse what is said of a budget that is not made.
 
