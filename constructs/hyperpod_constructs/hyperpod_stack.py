@@ -46,7 +46,7 @@ from hyperpod_model.catalog.budgets import COSTLY_TYPES
 from hyperpod_model.catalog.logs import PARSED_LINE_KEY
 from hyperpod_model.catalog.ports import HTTP
 from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec, stack_name_of
-from hyperpod_model.cluster_spec.budget import cost_tag_of, idle_hours_of
+from hyperpod_model.cluster_spec.budget import cost_tag_of, declines_budget, idle_hours_of
 from hyperpod_model.cluster_spec.job_figures import (
     has_job_figures,
     job_alert_limit,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
 CLOSED_MIRRORS_WARNING = "hyperpod:HyperPodStack.closedPackageMirrors"
 
+_BUDGET_FINDING = "HyperPodChecks::Budget"
 _FEATURE_FLAGS = {
     "@aws-cdk/aws-iam:minimizePolicies": True,
     "@aws-cdk/aws-lambda:useCdkManagedLogGroup": False,
@@ -131,7 +132,10 @@ class HyperPodStack(Stack):
             Tags.of(self).add(key, value)
         for key in cost_tag_of(spec):
             Tags.of(self).add(key, spec.name, include_resource_types=list(COSTLY_TYPES))
-        for finding, reason in spec.acknowledged_findings.items():
+        accepted = dict(spec.acknowledged_findings)
+        if declines_budget(spec):
+            accepted.setdefault(_BUDGET_FINDING, "the specification says by name that there is no budget")
+        for finding, reason in accepted.items():
             Validations.of(self).acknowledge(Acknowledgment(id=finding, reason=reason))
         self.network = self._network()
         self.security_groups = self._security_groups()

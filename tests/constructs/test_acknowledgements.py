@@ -21,7 +21,7 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_constructs import EfaSecurityGroup, ExecutionRole, HyperPodChecks, HyperPodStack
 from hyperpod_constructs.acknowledgements import acknowledge_known_findings, acknowledge_upload_handler
-from hyperpod_model.cluster_spec import load_cluster
+from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 
 ROOT = Path(__file__).parents[2]
 CLUSTERS = ROOT / "examples" / "clusters"
@@ -59,6 +59,29 @@ def test_of_unknown_types_only_quotas_are_accepted(tmp_path: Path) -> None:
         f"HyperPodStack/TaskGovernance/Quota{team}" for team in ("research", "product")
     }
     assert all(len(one.reason) > 30 for one in of_types)
+
+
+@pytest.mark.parametrize(
+    ("said", "reminded"),
+    [
+        ({}, True),
+        ({"budget": {"idle_hours": 2}}, True),
+        ({"budget": None}, False),
+        ({"budget": {"limit_usd": None}}, False),
+    ],
+)
+def test_who_says_that_there_is_no_budget_is_not_reminded(
+    said: dict[str, Any], reminded: bool, tmp_path: Path
+) -> None:
+    spec = yaml.safe_load((CLUSTERS / "scripted-slurm.yaml").read_text(encoding="utf-8")) | said
+    app = App(outdir=str(tmp_path))
+    HyperPodStack(app, "HyperPodStack", spec=ClusterSpec.model_validate(spec))
+    report = report_of(app)
+    kinds = {
+        kind: "HyperPodChecks::Budget" in {id for _, id in findings(report, kind)}
+        for kind in ("violations", "suppressedViolations")
+    }
+    assert kinds == {"violations": reminded, "suppressedViolations": not reminded}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -155,6 +155,16 @@ def cost_tag_of(spec: ClusterSpec) -> tuple[str, ...]:
     return () if said.cost_allocation_tag in spec.tags else (said.cost_allocation_tag,)
 
 
+def declines_budget(spec: ClusterSpec) -> bool:
+    """Tell whether a specification says by name that there is no budget: of these nobody is reminded.
+
+    Args:
+        spec: A specification without errors.
+    """
+    said = spec.budget
+    return said is None or (said.limit_usd is None and "limit_usd" in said.model_fields_set)
+
+
 def idle_hours_of(spec: ClusterSpec) -> int | None:
     """Return after how many hours without a job an alarm tells of it; None where there is no such alarm.
 
@@ -181,7 +191,7 @@ def budget_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
         return ()
     steps = []
     idle_hours = idle_hours_of(spec)
-    if said.limit_usd is None and "limit_usd" not in said.model_fields_set:
+    if said.limit_usd is None and not declines_budget(spec):
         steps.append(
             "budget: nobody hears what the cluster costs; the step that is due: give budget.limit_usd, which "
             "only you know, or say budget.limit_usd: null"
