@@ -563,7 +563,7 @@ class EksControlPlane(EksControlPlaneBase):
             annotations.add_warning_v2(
                 NO_ADMINISTRATORS_WARNING,
                 "nobody can use kubectl: the creator of the cluster gets no rights in it, and administrators "
-                "names no role",
+                "names no role; pass one (eks.administrator_role_arns in a specification)",
             )
         cidrs = [cidr for cidr in public_access_cidrs if not Token.is_unresolved(cidr)]
         merged = ipaddress.collapse_addresses(ipaddress.IPv4Network(cidr) for cidr in cidrs)
