@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hyperpod_model.catalog import iam as facts
+from hyperpod_model.catalog.job_figures import PUT_ACTION
 from hyperpod_policy.iam.action_data import matching
 from hyperpod_policy.iam.conditions import Condition
 from hyperpod_policy.iam.patterns import every, wildcard
@@ -27,6 +28,8 @@ _EVERY_WORKSPACE: Final = frozenset({"AmazonPrometheusRemoteWriteAccess", "Amazo
 
 _FOR_SERVICES: Final = "kms:GrantIsForAWSResource"
 _VIA_SERVICE: Final = "kms:viaservice"
+_NAMESPACE: Final = "cloudwatch:namespace"
+_PUT: Final = PUT_ACTION.lower()
 _SHOWN: Final = 4
 
 
@@ -109,7 +112,19 @@ def _judge(
         if named and changes:
             yield fail(f"allows {_some(changes)} on {named[0]}")
         return
-    others = [str(action) for action in statement.actions if str(action).lower() not in documented]
+    actions = [str(action) for action in statement.actions]
+    if any(action.lower() == _PUT for action in actions) and not any(
+        map(_is_a_namespace, statement.conditions)
+    ):
+        yield failed(
+            statement.holder,
+            *statement.path,
+            found=f"allows {PUT_ACTION} into every namespace: {who} may fake what alarms of others look at",
+            allowed=f"a condition on {_NAMESPACE}",
+            fix=f"add a condition StringEquals on {_NAMESPACE} with the namespace that it puts metrics into",
+            severity="advice" if _PUT in documented else "warning",
+        )
+    others = [action for action in actions if action.lower() not in documented | {_PUT}]
     unscoped = [action for action in others if _takes_no_scope(action)]
     too_wide = [action for action in others if action not in unscoped]
     if too_wide:
@@ -117,6 +132,18 @@ def _judge(
     changing = [action for action in unscoped if not _only_reads(action)]
     if changing and not too_wide:
         yield fail(f"allows {_some(changing)}, which change something and take no scope", "warning")
+
+
+def _is_a_namespace(condition: Condition) -> bool:
+    """Whether a condition names the namespaces of metrics, or what deployment puts in their place."""
+    operator = condition.operator
+    loose = condition.negated or operator.endswith("IfExists") or operator.startswith("ForAllValues")
+    return (
+        condition.key.lower() == _NAMESPACE
+        and not loose
+        and operator.rpartition(":")[2].startswith("String")
+        and not any(str(value).strip("*?") == "" for value in condition.values)
+    )
 
 
 def _grants_to_services(condition: Condition) -> bool:

@@ -19,6 +19,7 @@ from hyperpod_policy.rules.control_plane import (
     node_traffic,
     secrets_encryption,
     supported_kubernetes,
+    team_quotas,
     training_operator_tag,
 )
 from hyperpod_policy.rules.identity import (
@@ -100,8 +101,10 @@ from hyperpod_policy.rules.storage import (
 )
 from hyperpod_policy.rules.watch import (
     alarm_actions,
+    alarm_window,
     budget,
     event_targets,
+    figure_alarms,
     health_events,
     log_retention,
     node_log_alarms,
@@ -212,12 +215,15 @@ GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
         add_on_order.RULE,
         add_on_versions.RULE,
         training_operator_tag.RULE,
+        team_quotas.RULE,
     ),
     "watch": (
         health_events.RULE,
         event_targets.RULE,
         alarm_actions.RULE,
+        alarm_window.RULE,
         node_log_alarms.RULE,
+        figure_alarms.RULE,
         prometheus_alerts.RULE,
         budget.RULE,
         log_retention.RULE,

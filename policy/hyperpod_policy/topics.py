@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperpod_model.catalog.notifications import (
@@ -14,14 +13,14 @@ from hyperpod_model.catalog.notifications import (
     SOURCE_CONDITIONS,
     WITHOUT_SOURCE_CONDITIONS,
 )
-from hyperpod_model.faults import FaultPath
-from hyperpod_policy.iam.conditions import ABSENT, holds
+from hyperpod_policy.admission import Obstacle, allowed_to
+from hyperpod_policy.iam.conditions import ABSENT
 from hyperpod_policy.iam.evaluation import Request, refused
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.keys import KEY_POLICY, key_named
-from hyperpod_policy.privileges import covers
+from hyperpod_policy.readers import reader_obstacles, subscriptions_of
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Pseudo, Reference, Text, Unresolved, concatenated, elements, same
+from hyperpod_policy.values import Pseudo, Reference, Text, concatenated, elements
 
 TOPIC: Final = "AWS::SNS::Topic"
 
@@ -29,23 +28,6 @@ _KEY: Final = "KmsMasterKeyId"
 TOPIC_POLICIES: Final = ("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy")
 TOPIC_DOCUMENT: Final = "PolicyDocument"
 _IN_VAIN: Final = "on a condition that AWS says it never meets"
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Something between a service and whoever reads a topic.
-
-    Attributes:
-        resource: What would have to change.
-        path: The property of it.
-        words: What is there.
-        certain: Whether it certainly is in the way; otherwise only deployment can tell.
-    """
-
-    resource: Resource
-    path: FaultPath
-    words: str
-    certain: bool = True
 
 
 def topic_named(template: Template, value: Any) -> Resource | None:
@@ -76,7 +58,7 @@ def obstacles(
     return [
         *_policy(template, topic, service, context),
         *_encryption(template, topic, service, context),
-        *_subscriptions(template, topic),
+        *_subscriptions(template, topic, service),
     ]
 
 
@@ -84,7 +66,7 @@ def source_of(resource: Resource) -> list[Any]:
     """Return the ARN of what publishes, in each way that it can be written.
 
     Args:
-        resource: An alarm, a rule of the default event bus, or a workspace of Prometheus.
+        resource: An alarm, a rule of the default event bus, a topic, or a workspace of Prometheus.
     """
     kind, separator, name, attribute = _ARN_PARTS[resource.type]
     region, account = resource.document.region, resource.document.account
@@ -108,6 +90,7 @@ _ARN_PARTS: Final = {
     "AWS::CloudWatch::Alarm": ("cloudwatch", ":alarm:", "AlarmName", "Ref"),
     "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ":alarm:", "AlarmName", "Ref"),
     "AWS::Events::Rule": ("events", ":rule/", "Name", "Ref"),
+    "AWS::SNS::Topic": ("sns", ":", "TopicName", "TopicName"),
 }
 """By type: service, what stands before the name, the property with it, and the attribute in its place."""
 
@@ -142,7 +125,7 @@ def _policy(
     found = [statement for holder in holders for statement in statements_of(holder, TOPIC_DOCUMENT)]
     statements = [statement for statement in found if isinstance(statement, Statement)]
     unclear = len(statements) < len(found)
-    allowed = _allowed(statements, service, PUBLISH_ACTION, context)
+    allowed = allowed_to(statements, service, PUBLISH_ACTION, context)
     if allowed is not True:
         yield Obstacle(
             holders[0],
@@ -179,7 +162,7 @@ def _encryption(
         return
     found = [*statements_of(key, KEY_POLICY)]
     statements = [statement for statement in found if isinstance(statement, Statement)]
-    answers = {action: _allowed(statements, service, action, context) for action in KEY_ACTIONS}
+    answers = {action: allowed_to(statements, service, action, context) for action in KEY_ACTIONS}
     missing = [action for action, answer in answers.items() if answer is not True]
     if missing:
         certain = len(statements) == len(found) and any(answers[action] is False for action in missing)
@@ -190,32 +173,17 @@ def _encryption(
         yield Obstacle(key, (KEY_POLICY,), words, certain=False)
 
 
-def _subscriptions(template: Template, topic: Resource) -> Iterator[Obstacle]:
+def _subscriptions(template: Template, topic: Resource, service: str) -> Iterator[Obstacle]:
     inline, complete = elements(topic.get("Subscription"))
-    if inline:
-        return
     own = [
         subscription
-        for subscription in template.of_type("AWS::SNS::Subscription")
+        for subscription in subscriptions_of(template)
         if topic_named(template, subscription.get("TopicArn")) is topic
     ]
-    if not own:
+    if inline or own:
+        yield from reader_obstacles(template, topic, own, service, [topic.ref, *source_of(topic)])
+    else:
         yield Obstacle(topic, (), "has no subscription, so nobody reads it", certain=complete)
-
-
-def _allowed(
-    statements: Sequence[Statement], service: str, action: str, context: Mapping[str, Any]
-) -> bool | None:
-    """Whether some statement allows a service an action, whatever it is that only the service can tell."""
-    answers: set[bool | None] = set()
-    for statement in statements:
-        if statement.effect != "Allow" or not covers(statement, action):
-            continue
-        means = _means(statement, service)
-        if means is not False:
-            kept = holds(statement.conditions, context, free=True)
-            answers.add(False if kept is False else (True if means and kept else None))
-    return True if True in answers else (None if None in answers else False)
 
 
 def _asks_in_vain(
@@ -225,19 +193,4 @@ def _asks_in_vain(
     if service not in WITHOUT_SOURCE_CONDITIONS:
         return False
     untold = {key.lower(): ABSENT for key in SOURCE_CONDITIONS}
-    return _allowed(statements, service, action, {**context, **untold}) is False
-
-
-def _means(statement: Statement, service: str) -> bool | None:
-    if statement.not_principal:
-        return None
-    unclear = False
-    for kind, value in statement.principals:
-        if value == "*" and kind in ("*", "AWS"):
-            return True
-        if kind == "Service":
-            equal = same(value, service)
-            if equal:
-                return True
-            unclear = unclear or (equal is None and isinstance(value, Unresolved))
-    return None if unclear else False
+    return allowed_to(statements, service, action, {**context, **untold}) is False

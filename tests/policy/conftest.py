@@ -560,6 +560,20 @@ def _watch() -> dict[str, Any]:
                 "AlarmActions": [topic],
             },
         },
+        "IdleAlarm": {
+            "Type": "AWS::CloudWatch::Alarm",
+            "Properties": {
+                "Namespace": "/aws/sagemaker/Clusters",
+                "MetricName": "RunningJobs",
+                "Dimensions": [{"Name": "ClusterName", "Value": "llm-train"}],
+                "Statistic": "Maximum",
+                "Period": 3600,
+                "EvaluationPeriods": 4,
+                "ComparisonOperator": "LessThanThreshold",
+                "Threshold": 1,
+                "AlarmActions": [{"Fn::ImportValue": "pager"}],
+            },
+        },
         "Budget": {
             "Type": "AWS::Budgets::Budget",
             "Properties": {
@@ -818,6 +832,20 @@ def _endpoints() -> dict[str, Any]:
     return found
 
 
+def _quota() -> dict[str, Any]:
+    """Return the quota of a team, for one of the nodes that the cluster has."""
+    resource = {"InstanceType": "ml.p5.48xlarge", "Count": 1}
+    return {
+        "Type": "AWS::SageMaker::ComputeQuota",
+        "Properties": {
+            "Name": "research",
+            "ClusterArn": att("Cluster", "ClusterArn"),
+            "ComputeQuotaTarget": {"TeamName": "research"},
+            "ComputeQuotaConfig": {"ComputeQuotaResources": [resource]},
+        },
+    }
+
+
 def _on_eks() -> Template:
     """The compliant template with EKS for Slurm, tiered checkpointing, and no way to the internet."""
     made = copy.deepcopy(_COMPLIANT["Resources"])
@@ -834,6 +862,7 @@ def _on_eks() -> Template:
     properties["Orchestrator"] = {"Eks": {"ClusterArn": att("Eks")}}
     properties["TieredStorageConfig"] = {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}
     properties["Tags"].append({"Key": "SageMaker", "Value": "true"})
+    made["Quota"] = _quota()
     groups = properties["InstanceGroups"]
     groups.append({**copy.deepcopy(groups[1]), "InstanceGroupName": "own-network"})
     groups[2]["OverrideVpcConfig"] = copy.deepcopy(properties["VpcConfig"])

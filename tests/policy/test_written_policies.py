@@ -41,7 +41,7 @@ def _with_text(template: dict[str, Any]) -> dict[str, Any]:
         properties = resource.get("Properties", {})
         for holder in (properties, *properties.get("Policies", ())):
             for name in DOCUMENTS:
-                if name in holder:
+                if name in holder and "Fn::Join" not in holder[name]:  # text already
                     holder[name] = _as_text(holder[name])
     return found
 

@@ -23,6 +23,12 @@ FORECAST_NEEDS_WEEKS: int = _TABLE["forecast_needs_weeks"]
 
 TAG_FILTER: str = _TABLE["tag_filter"]
 
+COST_SERVICE: str = _TABLE["cost_service"]
+"""What is in the name of the service that charges nodes, in filters of budgets."""
+
+SPENDING_TYPES: tuple[str, ...] = tuple(_TABLE["spending_types"])
+"""Types of budgets that count what is spent, not how well a commitment is used."""
+
 COSTLY_TYPES: tuple[str, ...] = tuple(_TABLE["costly_types"])
 """CloudFormation types that cost by the hour or by what they hold, and whose costs carry their tags."""
 

@@ -20,6 +20,16 @@ BUDGETS_SERVICE: str = _TABLE["services"]["budgets"]
 ADMITTED_BY_DEFAULT_POLICY: frozenset[str] = frozenset(_TABLE["admitted_by_default_policy"])
 """Services that may publish, in the topic's account, where the topic has no policy of its own."""
 
+TOPICS_SERVICE: str = _TABLE["readers"]["service"]
+"""Who delivers to queues and functions that have subscribed."""
+
+SEND_ACTION: str = _TABLE["readers"]["queue_action"]
+FILTER_SCOPE_OF_BODIES: str = _TABLE["readers"]["body_scope"]
+"""The scope of filters on what a message says; that of all others is the attributes of messages."""
+
+WITHOUT_ATTRIBUTES: frozenset[str] = frozenset(_TABLE["readers"]["without_attributes"])
+"""Services that publish without attributes, so that a filter on one takes none of their messages."""
+
 DEFAULT_EVENT_BUS: str = _TABLE["default_event_bus"]
 """The only bus that gets events of AWS services."""
 

@@ -166,7 +166,11 @@ def test_a_resource_from_a_parameter_is_undetermined(judge, template):
     "statement",
     [
         {"Action": ["ec2:DescribeVpcs", "ecr:GetAuthorizationToken"], "Resource": "*"},
-        {"Action": "cloudwatch:PutMetricData", "Resource": "*"},
+        {
+            "Action": "cloudwatch:PutMetricData",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"cloudwatch:namespace": "Training"}},
+        },
         {"Action": "s3:GetObject*", "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}},
         {"Action": "ec2:CreateTags", "Resource": "arn:aws:ec2:*:*:network-interface/*"},
         {"Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}},
@@ -249,3 +253,11 @@ def test_what_changes_clusters_functions_and_stacks_names_them(judge, template, 
     failures = judge(ID, template).failures
     assert len(failures) == fails
     assert all(f"allows {action} on arn:aws:" in finding.message for finding in failures)
+
+
+def test_figures_for_every_namespace_are_advice(judge, template):
+    """AWS's own guides ask for no more than this, so that nobody need mend it."""
+    _allow(template, Action="cloudwatch:PutMetricData", Resource="*")
+    (finding,) = judge(ID, template).findings
+    assert (finding.severity, finding.allowed) == ("advice", "a condition on cloudwatch:namespace")
+    assert "may fake what alarms of others look at" in finding.message

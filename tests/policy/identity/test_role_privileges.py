@@ -121,3 +121,34 @@ def test_who_may_change_every_cluster(judge, template, service, action, fails):
     failures = judge(ID, template).failures
     assert len(failures) == fails
     assert all(f"allows {action} on arn:aws:sagemaker" in finding.message for finding in failures)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        None,
+        {"StringNotEquals": {"cloudwatch:namespace": "Training"}},
+        {"StringEqualsIfExists": {"cloudwatch:namespace": "Training"}},
+        {"ForAllValues:StringEquals": {"cloudwatch:namespace": "Training"}},
+        {"StringLike": {"cloudwatch:namespace": "*"}},
+        {"Null": {"cloudwatch:namespace": "false"}},
+        {"StringEquals": {"aws:RequestedRegion": "us-west-2"}},
+    ],
+    ids=str,
+)
+def test_figures_for_every_namespace_fail(judge, template, condition):
+    _allow(template, Action="cloudwatch:PutMetricData", **({"Condition": condition} if condition else {}))
+    (finding,) = judge(ID, template).failures
+    assert (finding.severity, finding.logical_id) == ("warning", "BackupRole")
+    assert (
+        "allows cloudwatch:PutMetricData into every namespace: those who take it may fake" in finding.message
+    )
+
+
+@pytest.mark.parametrize(
+    "namespace", ["Training", ["Training/*", "Costs"], {"Fn::ImportValue": "namespace"}], ids=str
+)
+def test_figures_for_a_namespace_comply(judge, template, namespace):
+    condition = {"StringLike": {"cloudwatch:namespace": namespace}}
+    _allow(template, Action="cloudwatch:PutMetricData", Condition=condition)
+    assert judge(ID, template).findings == ()

@@ -144,3 +144,121 @@ def test_a_policy_for_some_alarms_admits_these(judge, template, pattern, outcome
     _, statement = template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     statement["Condition"] = {"ArnLike": {"aws:SourceArn": pattern}}
     assert judge(ID, template).outcome(ID) == outcome
+
+
+@pytest.mark.parametrize("rule", ["FALSE", " false "])
+def test_a_composite_alarm_that_never_begins_fails(judge, template, rule):
+    _alarm(template)["AlarmRule"] = rule
+    template["Resources"]["Alarm"]["Type"] = "AWS::CloudWatch::CompositeAlarm"
+    (finding,) = judge(ID, template).failures
+    assert (finding.path, finding.found) == (("AlarmRule",), "is FALSE, so that it never begins")
+
+
+def _filtered(template, **more):
+    template["Resources"]["Subscription"]["Properties"].update(more)
+
+
+@pytest.mark.parametrize(
+    "policy", [{"severity": ["critical"]}, '{"severity": ["critical"]}'], ids=["object", "text"]
+)
+def test_a_filter_on_attributes_that_no_message_has_fails(judge, template, policy):
+    _filtered(template, FilterPolicy=policy)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("Subscription", ("FilterPolicy",))
+    assert (
+        "attribute 'severity' alone, and cloudwatch.amazonaws.com gives its messages none" in finding.message
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"FilterPolicy": {"NewStateValue": ["ALARM"]}, "FilterPolicyScope": "MessageBody"},
+        {"FilterPolicy": {"severity": ["critical", {"exists": False}]}},
+        {"FilterPolicy": {}},
+    ],
+    ids=str,
+)
+def test_filters_that_let_alarms_through_comply(judge, template, more):
+    _filtered(template, **more)
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"FilterPolicy": {"Fn::ImportValue": "filter"}},
+        {"FilterPolicy": {"severity": ["critical"]}, "FilterPolicyScope": {"Fn::ImportValue": "scope"}},
+    ],
+    ids=str,
+)
+def test_filters_that_deployment_tells_are_undetermined(judge, template, more):
+    _filtered(template, **more)
+    assert judge(ID, template).failures == ()
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+def _read_by(template, kind, protocol):
+    template["Resources"]["Reader"] = {"Type": kind, "Properties": {}}
+    _filtered(template, Protocol=protocol, Endpoint={"Fn::GetAtt": ["Reader", "Arn"]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol", "words"),
+    [
+        ("AWS::Lambda::Function", "lambda", "has no permission for sns.amazonaws.com to call it"),
+        ("AWS::SQS::Queue", "sqs", "has no policy that lets sns.amazonaws.com sqs:SendMessage"),
+    ],
+)
+def test_a_reader_that_refuses_the_topic_fails(judge, template, kind, protocol, words):
+    _read_by(template, kind, protocol)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.found) == ("Reader", words)
+
+
+@pytest.mark.parametrize("name", [{"Ref": "Reader"}, {"Fn::GetAtt": ["Reader", "Arn"]}], ids=str)
+def test_a_function_that_the_topic_may_call_complies(judge, template, name):
+    _read_by(template, "AWS::Lambda::Function", "lambda")
+    template["Resources"]["Permission"] = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {"FunctionName": name, "Principal": "sns.amazonaws.com", "SourceArn": {"Ref": "Topic"}},
+    }
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+def test_a_permission_for_what_deployment_tells_is_undetermined(judge, template):
+    _read_by(template, "AWS::Lambda::Function", "lambda")
+    template["Resources"]["Permission"] = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {"FunctionName": {"Fn::ImportValue": "name"}, "Principal": "sns.amazonaws.com"},
+    }
+    assert judge(ID, template).failures == ()
+    assert judge(ID, template).outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ({"Ref": "Topic"}, "pass"),
+        ("arn:aws:sns:us-west-2:111122223333:others", "fail"),
+        ({"Fn::Sub": "arn:${AWS::Partition}:sns:${AWS::Region}:${AWS::AccountId}:pager"}, "pass"),
+        ({"Ref": "Sender"}, "undetermined"),
+    ],
+    ids=["topic", "others", "text", "parameter"],
+)
+def test_a_queue_is_judged_by_its_policy(judge, template, source, outcome):
+    template["Parameters"] = {"Sender": {"Type": "String"}}
+    template["Resources"]["Topic"]["Properties"]["TopicName"] = "pager"
+    _read_by(template, "AWS::SQS::Queue", "sqs")
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "sns.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": "*",
+        "Condition": {"ArnEquals": {"aws:SourceArn": source}},
+    }
+    template["Resources"]["QueuePolicy"] = {
+        "Type": "AWS::SQS::QueuePolicy",
+        "Properties": {"Queues": [{"Ref": "Reader"}], "PolicyDocument": {"Statement": [statement]}},
+    }
+    assert judge(ID, template).outcome(ID) == outcome

@@ -103,3 +103,78 @@ def test_a_template_without_cluster_has_no_verdicts(judge, template):
 def test_a_condition_on_the_source_admits_the_account(judge, template, for_the_account):
     for_the_account(template["Resources"])
     assert judge(ID, template).outcome(ID) == "pass"
+
+
+def _limits(template, **limits):
+    template["Resources"]["Budget"]["Properties"]["Budget"] = limits
+
+
+def _tag(template, key, value):
+    template["Resources"]["Cluster"]["Properties"]["Tags"] = [{"Key": key, "Value": value}]
+
+
+@pytest.mark.parametrize(
+    ("limits", "path", "words"),
+    [
+        ({"BudgetType": "SAVINGS_PLANS_UTILIZATION"}, ("BudgetType",), "which counts no spending"),
+        (
+            {"CostFilters": {"Service": ["Amazon Elastic Compute Cloud - Compute"]}},
+            ("CostFilters", "Service"),
+            "nodes of HyperPod are charged as SageMaker",
+        ),
+        (
+            {"CostFilters": {"TagKeyValue": ["user:project$speech"]}},
+            ("CostFilters", "TagKeyValue"),
+            "is user:project$speech, and the cluster has another value of that tag",
+        ),
+    ],
+    ids=["type", "service", "tag"],
+)
+def test_a_budget_of_something_else_fails(judge, template, limits, path, words):
+    _tag(template, "project", "llm")
+    _limits(template, **limits)
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.path) == ("Budget", ("Budget", *path))
+    assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"BudgetType": "COST"},
+        {"CostFilters": {"Service": ["Amazon SageMaker", "Amazon FSx"]}},
+        {"CostFilters": {"Service": [{"Fn::ImportValue": "service"}]}},
+        {"CostFilters": {"TagKeyValue": ["user:project$speech", "user:project$llm"]}},
+        {"CostFilters": {"TagKeyValue": ["aws:cloudformation:stack-name$training"]}},
+    ],
+    ids=str,
+)
+def test_a_budget_that_counts_the_cluster_complies(judge, template, limits):
+    _tag(template, "project", "llm")
+    _limits(template, **limits)
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    "tag", ["user:team$llm", {"Fn::Sub": "user:project$${Project}"}, {"Ref": "Project"}], ids=str
+)
+def test_a_tag_that_the_stack_may_have_is_undetermined(judge, template, tag):
+    template["Parameters"] = {"Project": {"Type": "String"}}
+    _tag(template, "project", "llm")
+    _limits(template, CostFilters={"TagKeyValue": [tag]})
+    report = judge(ID, template)
+    assert report.failures == ()
+    assert report.outcome(ID) == "undetermined"
+
+
+@pytest.mark.parametrize("operator", ["LESS_THAN", "EQUAL_TO"])
+def test_an_alert_on_little_spending_fails(judge, template, operator):
+    _notification(template)["Notification"] = {"ComparisonOperator": operator}
+    (finding,) = judge(ID, template).failures
+    assert finding.found == f"is {operator}, which tells of other spending than of too much"
+
+
+@pytest.mark.parametrize("operator", ["GREATER_THAN", {"Fn::ImportValue": "operator"}], ids=str)
+def test_an_alert_on_much_spending_complies(judge, template, operator):
+    _notification(template)["Notification"] = {"ComparisonOperator": operator}
+    assert judge(ID, template).outcome(ID) == "pass"

@@ -124,6 +124,10 @@ def test_what_deployment_alone_can_tell_is_undetermined(judge, template, unclear
 )
 def test_another_target_is_undetermined(judge, template, target, words):
     template["Resources"]["Function"] = {"Type": "AWS::Lambda::Function", "Properties": {}}
+    template["Resources"]["Permission"] = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {"FunctionName": {"Ref": "Function"}, "Principal": "events.amazonaws.com"},
+    }
     _rule(template)["Targets"] = [{"Id": "a", "Arn": target}]
     (finding,) = judge(ID, template).findings
     assert finding.outcome == "undetermined"
@@ -188,3 +192,73 @@ def test_each_cluster_counts(judge, template):
     }
     (finding,) = judge(ID, template).failures
     assert finding.logical_id == "Second"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("AWS::Lambda::Function", "has no permission for events.amazonaws.com to call it"),
+        ("AWS::SQS::Queue", "has no policy that lets events.amazonaws.com sqs:SendMessage"),
+    ],
+)
+def test_a_target_that_refuses_them_fails(judge, template, kind, words):
+    template["Resources"]["Inbox"] = {"Type": kind, "Properties": {}}
+    _rule(template)["Targets"] = [{"Id": "a", "Arn": {"Fn::GetAtt": ["Inbox", "Arn"]}}]
+    (finding,) = judge(ID, template).failures
+    assert (finding.logical_id, finding.severity) == ("Inbox", "warning")
+    assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"HealthSummary": {"HealthStatus": ["UNHEALTHY"]}},
+        {"HealthSummary": {"HealthStatus": [{"anything-but": ["Unhealthy", "Healthy"]}]}},
+        {"HealthSummary": {"HealthStatus": [{"prefix": "un"}]}},
+        {"HealthStatus": ["Unhealthy"]},
+        {"HealthSummary": ["Unhealthy"]},
+        {"ClusterName": ["another"]},
+    ],
+    ids=str,
+)
+def test_details_that_no_event_has_fail(judge, template, detail):
+    template["Resources"]["Cluster"]["Properties"]["ClusterName"] = "training"
+    _rule(template)["EventPattern"]["detail"] = detail
+    (finding,) = judge(ID, template).failures
+    assert finding.logical_id == "Cluster"
+    assert "no event on a failed node of it has the details that HealthRule asks for" in finding.message
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"HealthSummary": {"HealthStatus": ["Unhealthy"]}},
+        {"HealthSummary": {"HealthStatus": [{"anything-but": "Healthy"}], "RepairAction": ["replace"]}},
+        {"HealthSummary": {"HealthStatus": [{"equals-ignore-case": "unhealthy"}]}},
+        {"ClusterName": ["training"], "InstanceId": [{"exists": True}]},
+        {"ClusterArn": [{"Ref": "Cluster"}]},
+    ],
+    ids=str,
+)
+def test_details_of_such_events_comply(judge, template, detail):
+    template["Resources"]["Cluster"]["Properties"]["ClusterName"] = "training"
+    _rule(template)["EventPattern"]["detail"] = detail
+    assert judge(ID, template).outcome(ID) == "pass"
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"InstanceGroupName": ["gpu"]},
+        {"HealthSummary": {"HealthStatus": [{"wildcard": "Un*"}]}},
+        {"ClusterName": [{"Fn::ImportValue": "name"}]},
+        {"$or": [{"ClusterName": ["another"]}, {"ClusterName": ["training"]}]},
+    ],
+    ids=str,
+)
+def test_details_that_nobody_can_tell_are_undetermined(judge, template, detail):
+    template["Resources"]["Cluster"]["Properties"]["ClusterName"] = "training"
+    _rule(template)["EventPattern"]["detail"] = detail
+    report = judge(ID, template)
+    assert report.failures == ()
+    assert report.outcome(ID) == "undetermined"

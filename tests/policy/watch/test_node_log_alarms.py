@@ -106,3 +106,33 @@ def test_without_a_cluster_nothing_is_judged(judge, watched):
     del watched["Resources"]["Cluster"]
     _alarm(watched)["Threshold"] = 100
     assert judge(ID, watched).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"EvaluationPeriods": 3}, "EvaluationPeriods"),
+        ({"EvaluationPeriods": 5, "DatapointsToAlarm": "2"}, "DatapointsToAlarm"),
+    ],
+    ids=str,
+)
+def test_lines_in_many_periods_fail(judge, watched, change, path):
+    _alarm(watched).update(change)
+    (finding,) = judge(ID, watched).failures
+    assert (finding.logical_id, finding.path) == ("Alarm", (path,))
+    assert "so that the first is told to nobody" in finding.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"EvaluationPeriods": 1},
+        {"EvaluationPeriods": 5, "DatapointsToAlarm": 1},
+        {"EvaluationPeriods": 3, "TreatMissingData": "missing"},
+        {"EvaluationPeriods": {"Fn::ImportValue": "periods"}},
+    ],
+    ids=str,
+)
+def test_a_line_in_one_period_complies(judge, watched, change):
+    _alarm(watched).update(change)
+    assert judge(ID, watched).outcome(ID) == "pass"

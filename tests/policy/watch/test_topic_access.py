@@ -113,3 +113,48 @@ def test_without_a_cluster_nothing_is_judged(judge, split):
     del split["Resources"]["Cluster"]
     _policy(split)["Statement"][0] = _allow("-", Principal="*")
     assert judge(ID, split).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ({"StringEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}}, "pass"),
+        ({"StringEquals": {"aws:PrincipalOrgID": "o-abc"}}, "pass"),
+        ({"ArnLike": {"aws:PrincipalArn": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}}}, "pass"),
+        ({"StringLike": {"aws:PrincipalAccount": "*"}}, "fail"),
+        ({"Null": {"aws:PrincipalOrgID": "false"}}, "fail"),
+        ({"StringEqualsIfExists": {"aws:PrincipalOrgID": "o-abc"}}, "fail"),
+        ({"ForAllValues:StringEquals": {"aws:PrincipalOrgID": "o-abc"}}, "fail"),
+        ({"StringNotEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}}, "fail"),
+        ({"StringEquals": {"AWS:SourceOwner": {"Ref": "Team"}}}, "undetermined"),
+    ],
+    ids=str,
+)
+def test_everybody_of_an_account_is_known_by_the_condition(judge, template, condition, outcome):
+    template["Parameters"] = {"Team": {"Type": "String"}}
+    template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": "sns:Publish",
+            "Resource": "*",
+            "Condition": condition,
+        }
+    )
+    report = judge(ID, template)
+    assert report.outcome(ID) == outcome
+    assert all("admits everybody" in finding.message for finding in report.findings)
+
+
+def test_another_account_is_no_owner(judge, template):
+    template["Resources"]["TopicPolicy"]["Properties"]["PolicyDocument"]["Statement"].append(
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": "sns:Publish",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"AWS:SourceOwner": "444455556666"}},
+        }
+    )
+    (finding,) = judge(ID, template, account="111122223333").failures
+    assert "admits everybody" in finding.message

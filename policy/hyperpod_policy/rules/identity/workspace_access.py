@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from hyperpod_model.catalog.metrics import READ_ACTIONS, WRITE_ACTION
 from hyperpod_policy.accounts import belonging
+from hyperpod_policy.callers import narrows
 from hyperpod_policy.clusters import clusters
 from hyperpod_policy.deputies import comes_for_others
-from hyperpod_policy.iam.conditions import Condition
-from hyperpod_policy.iam.patterns import some, wildcard
+from hyperpod_policy.iam.patterns import some
 from hyperpod_policy.iam.statements import Statement, statements_of
 from hyperpod_policy.rule import Rule, Severity, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
@@ -19,8 +19,6 @@ from hyperpod_policy.values import Unresolved
 _POLICY: Final = "AWS::APS::ResourcePolicy"
 _DOCUMENT: Final = "PolicyDocument"
 _ALLOWED: Final = "principals of the workspace's own account"
-_CALLERS: Final = frozenset({"aws:principalaccount", "aws:principalarn"})
-_ORGANIZATIONS: Final = frozenset({"aws:principalorgid", "aws:principalorgpaths"})
 
 
 def check(template: Template) -> Iterator[Verdict]:
@@ -46,7 +44,7 @@ def _judge(policy: Resource, statement: Statement | Unresolved | None) -> Iterat
         return
     if statement.effect != "Allow" or comes_for_others(statement) is False:
         return
-    narrowed = [_narrows(condition, policy) for condition in statement.conditions]
+    narrowed = [narrows(condition, policy) for condition in statement.conditions]
     if True in narrowed:
         return
     for kind, value in _principals(statement):
@@ -70,24 +68,6 @@ def _judge(policy: Resource, statement: Statement | Unresolved | None) -> Iterat
 def _principals(statement: Statement) -> tuple[tuple[str, Any], ...]:
     """Return whom a statement admits: of those that leave somebody out, everybody."""
     return (("*", "*"),) if statement.not_principal else statement.principals
-
-
-def _narrows(condition: Condition, holder: Resource) -> bool | None:
-    """Whether a condition holds for callers of the own account or organization only."""
-    operator = condition.operator.rpartition(":")[2]
-    key = condition.key.lower()
-    loose = condition.negated or operator.endswith("IfExists") or operator == "Null"
-    if loose or condition.operator.startswith("ForAllValues") or key not in _CALLERS | _ORGANIZATIONS:
-        return False
-    answers: list[bool | None]
-    if key in _ORGANIZATIONS:
-        answers = [not wildcard(value) for value in condition.values]
-    else:
-        owners = {"own": True, "other": False, "unknown": None}
-        answers = [owners[belonging(value, holder)] for value in condition.values]
-    if False in answers:
-        return False
-    return True if condition.complete and None not in answers else None
 
 
 def _does(statement: Statement) -> str:

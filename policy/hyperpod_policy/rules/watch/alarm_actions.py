@@ -15,6 +15,8 @@ from hyperpod_policy.values import Unresolved, elements, resources_in, truth
 _ALARM: Final = "AWS::CloudWatch::Alarm"
 _COMPOSITE: Final = "AWS::CloudWatch::CompositeAlarm"
 _ACTIONS: Final = "AlarmActions"
+_RULE: Final = "AlarmRule"
+_NEVER: Final = "FALSE"
 _ENABLED: Final = "ActionsEnabled"
 _ALLOWED: Final = "an action that reaches somebody, such as a topic with a subscription"
 _ROLLBACK: Final = "AutoRollbackConfiguration"
@@ -35,6 +37,11 @@ def check(template: Template) -> Iterator[Verdict]:
 
 
 def _judge(template: Template, alarm: Resource) -> Iterator[Verdict]:
+    if str(alarm.get(_RULE)).strip().upper() == _NEVER:
+        yield failed(
+            alarm, _RULE, found="is FALSE, so that it never begins", allowed="a rule on other alarms"
+        )
+        return
     enabled = alarm.get(_ENABLED, default=True)
     if isinstance(enabled, Unresolved):
         yield undetermined(alarm, _ENABLED, found=f"is {enabled}", allowed=_ALLOWED)
@@ -63,7 +70,7 @@ def _read_by_others(template: Template) -> set[Any]:
     """Return keys and names of alarms that composite alarms or updates of nodes read."""
     found: set[Any] = set()
     for composite in template.of_type(_COMPOSITE):
-        rule = composite.get("AlarmRule")
+        rule = composite.get(_RULE)
         found.update(resources_in(rule))
         found.update(_quoted(str(rule)))
     for cluster in clusters(template):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hyperpod_model.catalog.events import NODE_HEALTH, SOURCE
+from hyperpod_model.catalog.events import NODE_HEALTH, SOURCE, UNHEALTHY
 from hyperpod_model.catalog.notifications import DEFAULT_EVENT_BUS, EVENTS_SERVICE
+from hyperpod_model.faults import UNKNOWN
 from hyperpod_policy.clusters import clusters
+from hyperpod_policy.event_patterns import accepts, event_pattern
+from hyperpod_policy.readers import FUNCTION, QUEUE, refusals
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.topics import obstacles, source_of, topic_named
-from hyperpod_policy.values import Reference, Text, Unresolved, elements, same
-from hyperpod_policy.written_json import written_json
+from hyperpod_policy.values import Reference, Unresolved, elements
 
 _RULE: Final = "AWS::Events::Rule"
 _NOTIFICATIONS: Final = "AWS::Notifications::EventRule"
@@ -43,25 +45,53 @@ def check(template: Template) -> Iterator[Verdict]:
             yield undetermined(cluster, found=found, allowed=_ALLOWED)
         else:
             found = "no event rule of this template takes the health events of the cluster's nodes"
+            missed = [rule.logical_id for rule in template.of_type(_RULE) if _asks_for_other_details(rule)]
+            if missed:
+                found += f": no event on a failed node of it has the details that {missed[0]} asks for"
             yield failed(cluster, found=found, allowed=_ALLOWED)
 
 
 def _takes_health_events(rule: Resource, cluster: Resource) -> bool | None:
-    pattern = rule.get(_PATTERN)
-    if isinstance(pattern, str | Text):
-        pattern = written_json(pattern)
+    pattern = event_pattern(rule)
     if isinstance(pattern, Unresolved):
         return None
     if not isinstance(pattern, Mapping) or rule.get("State") == "DISABLED":
         return False
     answers = {
         _is_default_bus(rule.get("EventBusName")),
-        _accepts(pattern, "source", SOURCE),
-        _accepts(pattern, "detail-type", NODE_HEALTH.detail_type),
-        _accepts(pattern, "resources", cluster.ref),
+        accepts(pattern, "source", SOURCE),
+        accepts(pattern, "detail-type", NODE_HEALTH.detail_type),
+        accepts(pattern, "resources", cluster.ref),
+        accepts(pattern, "detail", _details(cluster)),
         None if "$or" in pattern or isinstance(rule.get("State"), Unresolved) else True,
     }
     return False if False in answers else (None if None in answers else True)
+
+
+def _asks_for_other_details(rule: Resource) -> bool:
+    """Whether a rule would take health events if it were not for what it asks for below ``detail``."""
+    pattern = event_pattern(rule)
+    return (
+        isinstance(pattern, Mapping)
+        and "detail" in pattern
+        and accepts(pattern, "source", SOURCE) is True
+        and accepts(pattern, "detail-type", NODE_HEALTH.detail_type) is True
+    )
+
+
+def _details(cluster: Resource) -> dict[str, Any]:
+    """Return what an event on a failed node of a cluster tells, ``UNKNOWN`` for what may be anything."""
+    told: dict[str, Any] = {}
+    for field in NODE_HEALTH.detail_fields:
+        *above, last = field.split(".")
+        inner = told
+        for name in above:
+            inner = inner.setdefault(name, {})
+        inner[last] = UNKNOWN
+    told["ClusterArn"] = cluster.ref
+    told["ClusterName"] = cluster.get("ClusterName", default=UNKNOWN)
+    told["HealthSummary"]["HealthStatus"] = UNHEALTHY
+    return told
 
 
 def _is_default_bus(bus: Any) -> bool | None:
@@ -72,26 +102,6 @@ def _is_default_bus(bus: Any) -> bool | None:
     return False if isinstance(bus, Reference) else None
 
 
-def _accepts(pattern: Mapping[str, Any], member: str, value: Any) -> bool | None:
-    """Whether a pattern accepts a value in a field of events; any value in a field that it does not name."""
-    if member not in pattern:
-        return True
-    listed, complete = elements(pattern[member])
-    answers = {_matches(item, value) for item in listed}
-    if True in answers:
-        return True
-    return None if None in answers or not complete else False
-
-
-def _matches(item: Any, value: Any) -> bool | None:
-    if not isinstance(item, Mapping):
-        return same(item, value)
-    prefix = item.get("prefix")
-    if isinstance(prefix, str) and isinstance(value, str):
-        return value.startswith(prefix)
-    return None
-
-
 def _judge(template: Template, rule: Resource, *, certain: bool | None) -> Iterator[Verdict]:
     targets, complete = elements(rule.get("Targets"))
     verdicts: list[Verdict] = []
@@ -100,6 +110,16 @@ def _judge(template: Template, rule: Resource, *, certain: bool | None) -> Itera
         topic = topic_named(template, arn)
         if topic is None:
             maker = template.resource(arn)
+            ways = (
+                [*refusals(template, maker, EVENTS_SERVICE, source_of(rule))]
+                if maker is not None and maker.type in (FUNCTION, QUEUE)
+                else []
+            )
+            for way in ways:
+                answer = failed if way.certain else undetermined
+                verdicts.append(answer(way.resource, *way.path, found=way.words, allowed=_ALLOWED))
+            if ways:
+                continue
             what = f"{arn}, which is not in this template" if maker is None else repr(maker)
             found = f"sends them to {what}; whether that tells somebody cannot be seen"
             verdicts.append(undetermined(rule, "Targets", position, "Arn", found=found, allowed=_ALLOWED))

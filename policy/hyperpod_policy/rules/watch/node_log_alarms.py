@@ -14,7 +14,7 @@ from hyperpod_model.catalog.logs import (
 from hyperpod_policy.clusters import clusters
 from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
-from hyperpod_policy.values import Reference, Text, Unresolved, elements, same
+from hyperpod_policy.values import Reference, Text, Unresolved, elements, integer, same
 
 _FILTER: Final = "AWS::Logs::MetricFilter"
 _ALARM: Final = "AWS::CloudWatch::Alarm"
@@ -77,7 +77,7 @@ def _judge(alarm: Resource, metrics: Sequence[_Metric]) -> Iterator[Verdict]:
         found = f"is {name}, which no filter of this template counts in {namespace}"
         yield failed(alarm, "MetricName", found=found, allowed=_ALLOWED)
         return
-    verdicts = [*_comparison(alarm), *_silence(alarm)]
+    verdicts = [*_comparison(alarm), *_silence(alarm), *_repetition(alarm)]
     yield from verdicts if verdicts else [passed(alarm)]
 
 
@@ -111,6 +111,16 @@ def _silence(alarm: Resource) -> Iterator[Verdict]:
         then = "which keeps it on after one line" if treated == "ignore" else "which keeps it on without any"
         found = f"is {treated}, {then}: it tells of no other"
         yield failed(alarm, "TreatMissingData", found=found, allowed=_ALLOWED)
+
+
+def _repetition(alarm: Resource) -> Iterator[Verdict]:
+    """Say that one line is not enough, where periods without any count against it."""
+    periods = integer(alarm.get("EvaluationPeriods"))
+    needed = integer(alarm.get("DatapointsToAlarm", default=periods))
+    if needed is not None and needed > 1 and alarm.get("TreatMissingData") == _CALM[0]:
+        member = "EvaluationPeriods" if alarm.get("DatapointsToAlarm") is None else "DatapointsToAlarm"
+        found = f"is {needed}: lines in {needed} periods are asked for, so that the first is told to nobody"
+        yield failed(alarm, member, found=found, allowed="1, in as many EvaluationPeriods as you like")
 
 
 RULE = Rule(

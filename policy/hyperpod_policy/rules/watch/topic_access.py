@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hyperpod_model.catalog.notifications import WITHOUT_SOURCE_CONDITIONS
 from hyperpod_policy.accounts import belonging
+from hyperpod_policy.callers import narrows
 from hyperpod_policy.clusters import clusters
 from hyperpod_policy.deputies import comes_for_others
 from hyperpod_policy.iam.statements import Statement, statements_of
@@ -15,6 +16,9 @@ from hyperpod_policy.rule import Rule, Verdict, failed, passed, undetermined
 from hyperpod_policy.template import Resource, Template
 from hyperpod_policy.topics import TOPIC_DOCUMENT, TOPIC_POLICIES
 from hyperpod_policy.values import Unresolved
+
+_OWNERS: Final = frozenset({"aws:sourceowner"})
+"""What the default policy of a topic asks for: the account of whoever publishes."""
 
 _ALLOWED: Final = "principals of the account, and services by name that may publish on the account's behalf"
 
@@ -45,8 +49,10 @@ def _judge(policy: Resource, statement: Statement | Unresolved) -> Iterator[Verd
     for kind, value in statement.principals:
         if kind == "Service":
             yield from _service(policy, statement, value)
-        elif comes_for_others(statement) is not False and not _owned(statement):
-            yield from _stranger(policy, statement, kind, value)
+        elif comes_for_others(statement) is not False:
+            narrowed = [narrows(condition, policy, owners=_OWNERS) for condition in statement.conditions]
+            if True not in narrowed:
+                yield from _stranger(policy, statement, kind, value, certain=None not in narrowed)
 
 
 def _service(policy: Resource, statement: Statement, service: Any) -> Iterator[Verdict]:
@@ -63,20 +69,19 @@ def _service(policy: Resource, statement: Statement, service: Any) -> Iterator[V
             yield undetermined(policy, *statement.path, found=found, allowed=_ALLOWED)
 
 
-def _stranger(policy: Resource, statement: Statement, kind: str, value: Any) -> Iterator[Verdict]:
+def _stranger(
+    policy: Resource, statement: Statement, kind: str, value: Any, *, certain: bool
+) -> Iterator[Verdict]:
     whose = belonging(value, policy) if kind == "AWS" and value != "*" else "other"
     if whose == "other":
         found = f"admits {'everybody' if value == '*' else f'{kind} {value}, of another account'}"
-        yield failed(policy, *statement.path, found=found, allowed=_ALLOWED)
+        if not certain:
+            found += ", held to an account that may be another"
+        answer = failed if certain else undetermined
+        yield answer(policy, *statement.path, found=found, allowed=_ALLOWED)
     elif whose == "unknown":
         found = f"admits {kind} {value}, whose account may be another"
         yield undetermined(policy, *statement.path, found=found, allowed=_ALLOWED)
-
-
-def _owned(statement: Statement) -> bool:
-    """Whether a statement is held to the owner of the topic, as that of a topic's default policy is."""
-    keys = {"aws:sourceowner", "aws:principalaccount", "aws:principalorgid"}
-    return any(condition.key.lower() in keys and not condition.negated for condition in statement.conditions)
 
 
 RULE = Rule(
