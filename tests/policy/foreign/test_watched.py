@@ -61,3 +61,18 @@ def test_there_are_many():
     weak = [case for case in CASES.values() if case.get("found")]
     assert len(weak) >= 40
     assert len(CASES) - len(weak) >= 30
+
+
+def test_stacks_that_know_each_other_are_judged_together():
+    """A topic by export, rules in the stack of the cluster, alarms in one that it nests."""
+    report = review_sources(load([Path(__file__).parent / "watched_stacks"]), rules=RULES)
+    assert sorted(f"{one.rule_id} {one.logical_id}" for one in report.findings) == [
+        "AlarmActions Key",
+        "AlarmActions Pager",
+        "AlarmActions Policy",
+        "Budget Hyper",
+        "FigureAlarms Wrong",
+        "HealthEvents Pager",
+    ]
+    assert {one.outcome for one in report.findings} == {"fail"}
+    assert report.limits == ()
