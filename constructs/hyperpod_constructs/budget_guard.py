@@ -20,7 +20,7 @@ from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodCluste
 from hyperpod_constructs.job_metric import job_metric
 from hyperpod_constructs.log_alarm import tell
 from hyperpod_constructs.notice_topic import NoticeTopic, check_notices
-from hyperpod_constructs.operator_commands import list_nodes
+from hyperpod_constructs.operator_commands import all_jobs, list_nodes, orchestrator_of
 from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.unlisted_types import warn_of_unlisted_type
@@ -294,7 +294,8 @@ class BudgetGuard(Construct):
             alarm_description=(
                 f"No job has run on HyperPod cluster {name} for {hours} hours"
                 f"{_cost(hours, cost_per_hour_usd)}. Its nodes cost as much idle as busy: start a job, or "
-                f"scale groups down. Look: {list_nodes(name, Stack.of(self).region)}"
+                f"scale groups down. Look: {all_jobs(orchestrator_of(self._cluster))}, and "
+                f"{list_nodes(name, Stack.of(self).region)}"
             ),
             metric=cloudwatch.MathExpression(
                 # A comparison is 1 or 0: the number of checks that came in, if none of them saw a job.

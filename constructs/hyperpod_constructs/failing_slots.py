@@ -16,7 +16,7 @@ from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.inline_handler import resource_arn
 from hyperpod_constructs.log_alarm import tell
 from hyperpod_constructs.notice_topic import NoticeTopic
-from hyperpod_constructs.operator_commands import list_nodes
+from hyperpod_constructs.operator_commands import advise
 from hyperpod_model.catalog.events import EVENT_TYPES, SOURCE, UNHEALTHY
 from hyperpod_model.catalog.notifications import EVENT_LOG_ACTIONS, EVENT_LOG_PREFIX, EVENT_LOG_SERVICES
 
@@ -164,7 +164,7 @@ class FailingSlots(Construct):
             alarm_description=(
                 f"A {what} of HyperPod cluster {self._name} failed {FAILURES_PER_DAY} times in a day; "
                 f"which, Contributor Insights says in {rule_name}. Automatic recovery does not mend it. "
-                f"Look: {list_nodes(self._name, stack.region)}"
+                f"Look: {advise(self._name, stack.region)}"
             ),
             metric=cloudwatch.MathExpression(
                 expression=f'INSIGHT_RULE_METRIC("{rule_name}", "MaxContributorValue")',

@@ -12,11 +12,16 @@ from constructs import Construct
 from hyperpod_constructs.argument_faults import refuse_arguments
 from hyperpod_constructs.argument_kinds import check_list
 from hyperpod_constructs.cluster_place import check_cluster
-from hyperpod_constructs.hyperpod_cluster import HyperPodCluster, HyperPodClusterBase
+from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 from hyperpod_constructs.job_metric import job_metric, job_search
 from hyperpod_constructs.log_alarm import tell
 from hyperpod_constructs.notice_topic import NoticeTopic, check_notices
-from hyperpod_constructs.operator_commands import list_nodes, pending_jobs, preempted_jobs
+from hyperpod_constructs.operator_commands import (
+    list_nodes,
+    orchestrator_of,
+    pending_jobs,
+    preempted_jobs,
+)
 from hyperpod_constructs.taken_names import claim_name
 from hyperpod_constructs.tokens import known
 from hyperpod_constructs.value_faults import number_faults
@@ -109,7 +114,7 @@ class JobFigures(Construct):
             ],
         )
         self._cluster_name = cluster.cluster_name
-        self._orchestrator = cluster.orchestrator.kind if isinstance(cluster, HyperPodCluster) else None
+        self._orchestrator = orchestrator_of(cluster)
         self._notices = notices
         self._queues = None if queues is None else tuple(queues)
         self._wait_alert_minutes = wait_alert_minutes

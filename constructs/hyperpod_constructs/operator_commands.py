@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.hyperpod_cluster import HyperPodClusterBase
 
 _PROGRAM: Final = "hyperpod-nodes"
 
@@ -38,6 +41,31 @@ def node_logs(cluster_name: str, region: str, node: str) -> str:
         node: EC2 id of the node.
     """
     return f"{_PROGRAM} logs {cluster_name} {node} --region {region}"
+
+
+def orchestrator_of(cluster: HyperPodClusterBase) -> str | None:
+    """Return ``slurm`` or ``eks``, or None for a cluster that is imported.
+
+    Args:
+        cluster: The cluster.
+    """
+    # An imported cluster tells its ARN and its name alone.
+    from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
+
+    return cluster.orchestrator.kind if isinstance(cluster, HyperPodCluster) else None
+
+
+def all_jobs(orchestrator: str | None) -> str:
+    """Command that lists jobs, those that wait and why too.
+
+    Args:
+        orchestrator: ``slurm`` or ``eks``; None where it is not known.
+    """
+    return _either(
+        orchestrator,
+        slurm="squeue --all",
+        eks="kubectl get pods --all-namespaces",
+    )
 
 
 def pending_jobs(orchestrator: str | None) -> str:

@@ -21,6 +21,7 @@ from hyperpod_constructs.budget_guard import (
 )
 from hyperpod_constructs.hyperpod_cluster import HyperPodCluster
 from hyperpod_constructs.notice_topic import NoticeTopic
+from hyperpod_constructs.operator_commands import all_jobs, orchestrator_of
 from hyperpod_model.faults import InvalidInputError
 
 BUDGET, ALARM, TOPIC = "AWS::Budgets::Budget", "AWS::CloudWatch::Alarm", "AWS::SNS::Topic"
@@ -140,6 +141,20 @@ class TestIdleAlarm:
             "No job has run on HyperPod cluster llm-train for 4 hours, at 890.50 USD an hour: 3,562.00 USD "
             "so far."
         )
+
+    def test_names_commands_that_show_jobs_and_nodes(self, template: dict[str, Any]) -> None:
+        _, resource = only(template, ALARM)
+        words = resource["Properties"]["AlarmDescription"]
+        assert "Look: squeue --all, and hyperpod-nodes list llm-train" in words
+
+    def test_names_both_commands_of_a_cluster_that_is_imported(self) -> None:
+        cluster = HyperPodCluster.from_cluster_attributes(
+            Stack(App(), "Stack", env=Environment(account="111122223333", region="us-west-2")),
+            "Cluster",
+            cluster_arn="arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
+            cluster_name="llm-train",
+        )
+        assert all_jobs(orchestrator_of(cluster)) == "squeue --all or kubectl get pods --all-namespaces"
 
     def test_names_no_amount_that_nobody_gave(self) -> None:
         made = guarded(idle_hours=1)

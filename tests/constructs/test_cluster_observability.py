@@ -430,6 +430,7 @@ def test_failures_are_counted_by_whom_they_are_about(template: dict[str, Any], p
     (metric,) = alarm["Metrics"]
     assert metric["Expression"] == f'INSIGHT_RULE_METRIC("{rule["RuleName"]}", "MaxContributorValue")'
     assert (metric["Period"], alarm["Threshold"], alarm["TreatMissingData"]) == (86400, 3, "notBreaching")
+    assert alarm["AlarmDescription"].endswith("Look: hyperpod-nodes advise llm-train --region us-west-2")
 
 
 def test_eventbridge_may_write_the_event_log_before_it_does(template: dict[str, Any]) -> None:
