@@ -325,6 +325,7 @@ def values(site: Site) -> dict[type[SpecModel], dict[str, SearchStrategy[Any]]]:
             job_figures_image=st.none()
             if site.orchestrator == "slurm"
             else _choice(None, f"{ACCOUNT}.dkr.ecr.{where}.amazonaws.com/job-figures:1.0.0"),
+            own_job_check=_choice(*[False] * 9, True),
             prometheus=st.booleans(),
             wait_alert_minutes=_choice(None, 1, 60, 240),
             preemption_alert_count=_choice(None, 1, 10),

@@ -39,6 +39,8 @@ def check_job_figures_of(spec: ClusterSpec) -> Iterator[Fault]:
         yield from check_image(image, path)
     if image is not None and spec.orchestrator != "slurm" and said.job_figures is False:
         yield Fault(path, "counts for figures that are off; set job_figures to true, or leave it out")
+    if said.own_job_check is True:
+        yield from _check_own_check(spec)
     given = [name for name in _LIMITS if name in said.model_fields_set and getattr(said, name) is not None]
     if said.job_figures is True and "preemption_alert_count" in given:
         yield from _check_accounting(spec)
@@ -47,6 +49,26 @@ def check_job_figures_of(spec: ClusterSpec) -> Iterator[Fault]:
     for name in given:
         message = "is told by nobody, since job_figures and prometheus are false; set one, or leave it out"
         yield Fault(("metrics", name), message)
+
+
+def _check_own_check(spec: ClusterSpec) -> Iterator[Fault]:
+    """A check of one's own is for where this package runs none."""
+    said: Any = spec.metrics
+    path = ("metrics", "own_job_check")
+    if said.job_figures is False:
+        yield Fault(path, "counts for figures that are off; set job_figures to true, or leave it out")
+    elif spec.orchestrator == "slurm":
+        groups: Any = spec.instance_groups
+        controlled = known(groups) and any(known(one) and one.node_type == "Controller" for one in groups)
+        if controlled and uploads_own(spec.lifecycle_scripts):
+            yield Fault(path, "counts what the package's own scripts count on the controller; leave it out")
+    elif spec.orchestrator == "eks" and said.job_figures_image is not None and _makes_eks(spec):
+        message = "counts what the stack's check of job_figures_image counts; leave out one"
+        yield Fault(path, message)
+
+
+def _makes_eks(spec: ClusterSpec) -> bool:
+    return known(spec.eks) and spec.eks.cluster_arn is None
 
 
 def _check_accounting(spec: ClusterSpec) -> Iterator[Fault]:
@@ -94,12 +116,13 @@ def job_figures_image_of(spec: ClusterSpec) -> str | None:
 
 
 def counts_jobs(spec: ClusterSpec) -> bool:
-    """Tell whether a check of this package counts jobs, or will once its user has applied it.
+    """Tell whether a check counts jobs: one of this package, or its user's.
 
     Args:
         spec: A specification without errors.
     """
-    return counts_jobs_on_controller(spec) or job_figures_image_of(spec) is not None
+    own = spec.metrics is not None and spec.metrics.own_job_check
+    return own or counts_jobs_on_controller(spec) or job_figures_image_of(spec) is not None
 
 
 def job_alert_limit(spec: ClusterSpec, name: AlertLimit) -> int | None:
@@ -142,13 +165,14 @@ def job_figures_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
     Args:
         spec: A specification without errors.
     """
-    if not has_job_figures(spec) or counts_jobs_on_controller(spec):
+    said = spec.metrics
+    if said is None or not said.job_figures or said.own_job_check or counts_jobs_on_controller(spec):
         return ()
     if spec.orchestrator == "slurm":
         return (
             "metrics: nobody counts jobs, since only the package's own lifecycle scripts do, on a Controller "
-            "group; the step that is due: let a timer of yours put the metrics and give budget.idle_hours "
-            "for the alarm on an idle fleet (docs/job-figures.md), or set metrics.job_figures to false",
+            "group; the step that is due: let a timer of yours put the metrics (docs/job-figures.md), then "
+            "set metrics.own_job_check to true; or set metrics.job_figures to false",
         )
     if job_figures_image_of(spec) is None:
         return (
@@ -159,6 +183,6 @@ def job_figures_steps_due(spec: ClusterSpec) -> tuple[str, ...]:
     if spec.eks.cluster_arn is not None:
         return (
             "metrics: the stack applies no manifest to an EKS cluster that exists; the step that is due: "
-            "render JobFiguresCheck (docs/job-figures.md) and apply it",
+            "render JobFiguresCheck (docs/job-figures.md), apply it, then set metrics.own_job_check to true",
         )
     return ()

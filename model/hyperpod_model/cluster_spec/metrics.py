@@ -45,6 +45,14 @@ class MetricsSpec(SpecModel):
             "nobody counts them, and there is no alarm on an idle fleet."
         ),
     )
+    own_job_check: bool = Field(
+        default=False,
+        description=(
+            "That you run what counts jobs: the check that you applied to an EKS cluster which exists, or a "
+            "timer of yours on a Slurm cluster with lifecycle scripts of your own. Nobody reminds you of it, "
+            "and alarms are made as where this package counts. By default false."
+        ),
+    )
     prometheus: bool = Field(
         default=False,
         description=(

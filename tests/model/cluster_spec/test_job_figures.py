@@ -17,6 +17,7 @@ from hyperpod_model.cluster_spec.job_figures import (
     job_figures_image_of,
     job_queues_of,
 )
+from hyperpod_model.cluster_spec.metrics import MetricsSpec
 from hyperpod_model.cluster_spec.rules import faults_of
 from hyperpod_model.faults import UNKNOWN, Fault
 
@@ -60,6 +61,24 @@ def specified(name: str, **changes: Any) -> ClusterSpec:
             "job_figures_image",
             "counts for figures that are off; set job_figures to true, or leave it out",
         ),
+        (
+            SLURM,
+            {"own_job_check": True},
+            "own_job_check",
+            "counts what the package's own scripts count on the controller; leave it out",
+        ),
+        (
+            EKS,
+            {"own_job_check": True, "job_figures_image": IMAGE},
+            "own_job_check",
+            "counts what the stack's check of job_figures_image counts; leave out one",
+        ),
+        (
+            EXISTING_EKS,
+            {"own_job_check": True, "job_figures": False},
+            "own_job_check",
+            "counts for figures that are off; set job_figures to true, or leave it out",
+        ),
         *(
             (
                 SLURM,
@@ -85,6 +104,9 @@ def test_refuses(faults_in: Faults, name: str, metrics: dict[str, Any], field: s
         (SLURM, {"job_figures": False, "wait_alert_minutes": None}),
         (EKS, {"job_figures": False, "prometheus": True, "wait_alert_minutes": 5}),
         (EKS, {"job_figures_image": IMAGE, "wait_alert_minutes": 5}),
+        (EKS, {"own_job_check": True}),
+        (EXISTING_EKS, {"own_job_check": True, "job_figures_image": IMAGE}),
+        (OWN_SCRIPTS, {"own_job_check": True}),
     ],
 )
 def test_accepts(name: str, metrics: dict[str, Any]) -> None:
@@ -104,6 +126,22 @@ def test_what_is_known_only_later_passes(field: str) -> None:
     # An image that is known later is one, whatever it is.
     assert len(told) == (1 if field in ("job_figures_image", *LIMITS) else 0)
     assert faults_of(spec.model_copy(update={"metrics": UNKNOWN})) == faults_of(spec)
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"),
+    [
+        (SLURM, "instance_groups"),
+        (SLURM, "lifecycle_scripts"),
+        (SLURM, "orchestrator"),
+        (EXISTING_EKS, "eks"),
+        (EXISTING_EKS, "orchestrator"),
+    ],
+)
+def test_a_check_of_ones_own_passes_where_others_are_known_only_later(name: str, unknown: str) -> None:
+    metrics = MetricsSpec(own_job_check=True)
+    found = faults_of(specified(name).model_copy(update={"metrics": metrics, unknown: UNKNOWN}))
+    assert not [fault for fault in found if fault.path == ("metrics", "own_job_check")]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +206,8 @@ class TestStepsDue:
             (EKS, {"job_figures_image": IMAGE}, None),
             (EXISTING_EKS, {}, "name an image in metrics.job_figures_image"),
             (EXISTING_EKS, {"job_figures_image": IMAGE}, "render JobFiguresCheck"),
+            (EXISTING_EKS, {"job_figures_image": IMAGE, "own_job_check": True}, None),
+            (OWN_SCRIPTS, {"own_job_check": True}, None),
         ],
     )
     def test_says_once_that_somebody_has_to_count(self, name: str, metrics: Any, words: str | None) -> None:
@@ -186,6 +226,7 @@ class TestAlerts:
         [
             (TEAM, {"metrics": {"job_figures_image": IMAGE}}, (60, 10)),
             (TEAM, {"metrics": {"job_figures_image": IMAGE, "wait_alert_minutes": None}}, (None, 10)),
+            (TEAM, {"metrics": {"own_job_check": True}}, (60, 10)),
             # Nobody counts, or nobody hears.
             (TEAM, {"metrics": {}}, (None, None)),
             (TEAM, {"metrics": {"job_figures_image": IMAGE}, "observability": None}, (None, None)),
