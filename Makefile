@@ -100,9 +100,11 @@ test: setup
 
 # What the tests do a few times, often enough to find what happens seldom.
 soak: setup training
-	@HYPERPOD_SOAK=1 CDK_VALIDATION=false $(BIN)/python -m pytest -q -s -n 0 \
+	@HYPERPOD_SOAK=1 CDK_VALIDATION=false $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist load \
 	    tests/lifecycle/test_scripts_twice_and_killed.py tests/lifecycle/test_steps_twice_and_killed.py \
-	    tests/lifecycle/test_slurm_steps_twice_and_killed.py tests/lifecycle/training/test_killed_training.py
+	    tests/lifecycle/test_slurm_steps_twice_and_killed.py
+	@HYPERPOD_SOAK=1 CDK_VALIDATION=false $(BIN)/python -m pytest -q -s -n 0 \
+	    tests/lifecycle/training/test_killed_training.py
 
 mutants: setup
 	@CDK_VALIDATION=false $(BIN)/python -m pytest -q tests/policy/mutation

@@ -88,7 +88,7 @@ def describe_workspace(request: Request) -> dict[str, Any]:
 
 @API.operation("ListWorkspaces")
 def list_workspaces(request: Request) -> dict[str, Any]:
-    summary = API.model.shape_for("WorkspaceSummary").members  # type: ignore[attr-defined]
+    summary = API.model.shape_for("WorkspaceSummary").members
     found = [one.description for one in _workspaces(request.region).values()]
     return {"workspaces": [{name: one[name] for name in summary if name in one} for one in found]}
 
