@@ -107,9 +107,9 @@ def _refused(error: Any, *, region: str | None, action: str | None) -> Operation
             f"AWS throttles {what}, also at attempt {tries}; wait a minute and try again",
         )
     if code in _TROUBLE:
+        said = f": {message}" if message else ""
         return OperationError(
-            "unreachable",
-            f"AWS itself has trouble with {what} ({code}); wait a minute and try again: {message}",
+            "unreachable", f"AWS itself has trouble with {what} ({code}); wait a minute and try again{said}"
         )
     if code in _EXPIRED:
         return OperationError("expired_credentials", f"the AWS credentials have expired; {_RENEW}")
