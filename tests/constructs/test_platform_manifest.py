@@ -22,8 +22,9 @@ KIND = "Custom::AWSCDK-EKS-KubernetesResource"
 
 
 def spec_of(example: str, *, pods: dict[str, Any], **changes: Any) -> ClusterSpec:
-    """An example without its budget, whose check of running jobs is applied, too."""
-    said = load_cluster(CLUSTERS / example).spec.model_dump(exclude_unset=True) | {"budget": None}
+    """An example without its budget and its figures, whose check of jobs is applied, too."""
+    said = load_cluster(CLUSTERS / example).spec.model_dump(exclude_unset=True)
+    said |= {"budget": None, "metrics": None}
     said["training_pods"] = {**said["training_pods"], **pods}
     return ClusterSpec.model_validate({**said, **changes})
 
