@@ -42,6 +42,10 @@ def _modules(folder, *arguments):
 def test_a_review_loads_neither_the_cdk_nor_what_its_format_does_not_need(
     save, folder, unversioned, output_format
 ):
+    # Rules of Prometheus are YAML within the template: whoever has some needs a reader.
+    resources = unversioned["Resources"]
+    for name in [one for one in resources if resources[one]["Type"].startswith("AWS::APS::")]:
+        del resources[name]
     save("t.json", unversioned)
     ran, modules = _modules(folder, "t.json", "--format", output_format)
     assert ran.returncode == 1
