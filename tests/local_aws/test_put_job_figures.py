@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -91,9 +90,9 @@ def of_slurm(root: Session) -> None:
     assert told(root, PARTITIONS[-1]) == ZEROS
 
 
-@pytest.mark.skipif(shutil.which("aws") is None, reason="needs the AWS CLI")
 def test_slurm_by_the_aws_cli(root: Session, controller: Controller) -> None:
-    environment = {**os.environ, **root.environment(), "PATH": f"{controller.folder}:{os.environ['PATH']}"}
+    places = (str(controller.folder), str(Path(sys.executable).parent), os.environ["PATH"])
+    environment = {**os.environ, **root.environment(), "PATH": os.pathsep.join(places)}
     script = scripts_folder() / "lib" / "job_figures.py"
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(script), str(controller.said)],
