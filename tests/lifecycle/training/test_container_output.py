@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from first_process import FIRST_PROCESSES, as_first_process
 from killed_training import LIBRARY
 from training_environment import PROGRAMS, needs_linux, needs_torchrun
 
@@ -29,17 +29,6 @@ def output(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
     monkeypatch.setattr(container_output, "_CONTAINER_OUTPUT", "/nowhere")
     monkeypatch.setattr(container_output, "_FILE_AT_FIRST", container_output._at_first())
     return capfd
-
-
-@cache
-def has_namespaces() -> bool:
-    tried = subprocess.run([*in_a_container(), "true"], capture_output=True, check=False)
-    return tried.returncode == 0
-
-
-def in_a_container() -> list[str]:
-    """What makes a program the first process of a container, as far as processes go."""
-    return ["unshare", "--map-root-user", "--fork", "--pid", "--mount-proc"]
 
 
 def environment(**said: str) -> dict[str, str]:
@@ -267,12 +256,10 @@ def test_a_file_that_has_the_descriptor_of_a_closed_output_is_left_alone(
     ids=["plain", "tee", "tee of log monitoring", "redirects"],
 )
 def test_under_a_real_torchrun_the_containers_output_has_one_line(tmp_path: Path, options: list[str]) -> None:
-    if not has_namespaces():
-        pytest.skip("unshare may make no namespaces of processes here")
     folder = [f"--log-dir={tmp_path / 'logs'}"] if options else []
     torchrun = [PROGRAMS / "torchrun", "--standalone", "--nproc_per_node=2", *options, *folder]
     run = subprocess.run(
-        [*in_a_container(), *torchrun, WORKER, tmp_path / "recovery"],
+        [*as_first_process(), *torchrun, WORKER, tmp_path / "recovery"],
         env=environment(**IN_A_POD, GLOO_SOCKET_IFNAME="lo"),
         capture_output=True,
         text=True,
@@ -284,16 +271,15 @@ def test_under_a_real_torchrun_the_containers_output_has_one_line(tmp_path: Path
 
 
 @needs_linux
+@pytest.mark.parametrize("start", FIRST_PROCESSES)
 @pytest.mark.parametrize(("said", "elsewhere"), [(IN_A_POD, True), ({PRINT_VARIABLE: "1"}, False)])
 def test_a_file_gets_the_line_itself_outside_of_pods(
-    tmp_path: Path, said: dict[str, str], elsewhere: bool
+    tmp_path: Path, said: dict[str, str], elsewhere: bool, start: str
 ) -> None:
-    if not has_namespaces():
-        pytest.skip("unshare may make no namespaces of processes here")
     file = tmp_path / "output"
     first = '"$@" >"$0"; true'
     run = subprocess.run(
-        [*in_a_container(), "bash", "-c", first, file, sys.executable, WORKER, tmp_path / "recovery"],
+        [*FIRST_PROCESSES[start], "bash", "-c", first, file, sys.executable, WORKER, tmp_path / "recovery"],
         env=environment(**said),
         capture_output=True,
         text=True,
