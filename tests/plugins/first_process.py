@@ -22,7 +22,7 @@ def has_namespaces() -> bool:
 
 
 FIRST_PROCESSES: Final[Mapping[str, tuple[str, ...]]] = {
-    "stand-in for a namespace": ("bash", "-c", f'export {STAND_IN}=$$; exec "$@"', "stand-in"),
+    "stand-in for a namespace": ("bash", "-c", f'export {STAND_IN}=$BASHPID; exec "$@"', "stand-in"),
     **({"real": _REAL} if has_namespaces() else {}),
 }
 """What starts such a program: in a namespace of its own, and without one, where the worker is told of it."""
