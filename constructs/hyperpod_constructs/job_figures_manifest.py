@@ -5,7 +5,6 @@ from __future__ import annotations
 import cdk8s
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_eks as l1_eks
-from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_charts.job_figures_check import (
@@ -13,6 +12,7 @@ from hyperpod_charts.job_figures_check import (
     JOB_FIGURES_NAMESPACE,
     JobFiguresCheck,
 )
+from hyperpod_constructs.applied_chart import applied_chart
 from hyperpod_constructs.eks_cluster import eks_cluster_name
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.job_figures_role import JobFiguresRole
@@ -65,13 +65,7 @@ class JobFiguresManifest(Construct):
         chart = JobFiguresCheck(
             cdk8s.App(), id, cluster_name=cluster_name, region=Stack.of(self).region, image=image
         )
-        self.manifest = eks.KubernetesManifest(
-            self,
-            "Resource",
-            cluster=control_plane.cluster,
-            manifest=chart.to_json(),
-            overwrite=True,
-            prune=False,
-            removal_policy=RemovalPolicy.DESTROY,
+        self.manifest = applied_chart(
+            self, chart, control_plane=control_plane, removal_policy=RemovalPolicy.DESTROY
         )
-        self.manifest.node.add_dependency(control_plane, self.association)
+        self.manifest.node.add_dependency(self.association)

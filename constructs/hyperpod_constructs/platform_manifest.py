@@ -6,10 +6,10 @@ from typing import Final
 
 import cdk8s
 from aws_cdk import RemovalPolicy
-from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_charts.platform_chart import LustreFileSystemReference, PlatformChart
+from hyperpod_constructs.applied_chart import applied_chart
 from hyperpod_constructs.eks_control_plane import EksControlPlaneBase
 from hyperpod_constructs.lustre_file_system import LustreFileSystem
 from hyperpod_constructs.training_pod_role import TrainingPodRole
@@ -64,16 +64,9 @@ class PlatformManifest(Construct):
             file_system=_reference(file_system, storage_capacity_gib),
             claim_name=CLAIM_NAME,
         )
-        self.manifest = eks.KubernetesManifest(
-            self,
-            "Resource",
-            cluster=control_plane.cluster,
-            manifest=chart.to_json(),
-            overwrite=True,
-            prune=False,
-            removal_policy=RemovalPolicy.RETAIN,
+        self.manifest = applied_chart(
+            self, chart, control_plane=control_plane, removal_policy=RemovalPolicy.RETAIN
         )
-        self.manifest.node.add_dependency(control_plane)
 
 
 def _reference(

@@ -6,8 +6,8 @@ import dataclasses
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.bounded_looks import within
@@ -26,6 +26,7 @@ from hyperpod_model.command_line.parser import UsageError
 
 _ANSWER_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 5.0
+_Seen = TypeVar("_Seen")
 
 
 def run(options: Namespace) -> int:
@@ -100,19 +101,25 @@ def _refuse_numbers(wanted: Sequence[str], nodes: Sequence[Node]) -> None:
 def stake_of(options: Namespace, aws: Aws) -> AtStake | None:
     """Return what a job loses, where the user said where to look."""
     places = [place for place in (options.recovery_records, options.checkpoints) if place is not None]
-    if all(place.startswith("s3://") for place in places):
-        return at_stake(aws, records=options.recovery_records, checkpoints=options.checkpoints)
     try:
-        return within(
-            _ANSWER_SECONDS,
+        return _looked(
+            places,
             lambda: at_stake(aws, records=options.recovery_records, checkpoints=options.checkpoints),
-            what=" and ".join(places),
         )
     except OperationError as error:
-        if error.why != "unreachable":
+        if error.why != "unreachable" or _in_s3(places):
             raise
         # Nodes are repaired also where the file system is what is down.
         return AtStake(unknown=str(error), saves=Saves(looked_at=time.time(), unknown=str(error)))
+
+
+def _looked(places: Sequence[str], look: Callable[[], _Seen]) -> _Seen:
+    """Look at places; at folders within a bound, which requests to S3 have of their own."""
+    return look() if _in_s3(places) else within(_ANSWER_SECONDS, look, what=" and ".join(places))
+
+
+def _in_s3(places: Sequence[str]) -> bool:
+    return all(place.startswith("s3://") for place in places)
 
 
 def _plan(site: Site, nodes: Sequence[Node], options: Namespace) -> RepairPlan:
@@ -146,13 +153,9 @@ def _after_the_save(plan: RepairPlan, options: Namespace) -> RepairPlan:
     limit = options.wait_for_save * 60
     print(f"waiting up to {span(limit)} for the save of step {steps}", file=sys.stderr, flush=True)
     site = site_of(options)
-    local = not options.checkpoints.startswith("s3://")
 
     def look() -> Saves:
-        def once() -> Saves:
-            return saves_at(site.aws, options.checkpoints)
-
-        return within(_ANSWER_SECONDS, once, what=options.checkpoints) if local else once()
+        return _looked([options.checkpoints], lambda: saves_at(site.aws, options.checkpoints))
 
     seen = wait_for(saves, look=look, seconds=limit, poll_seconds=_POLL_SECONDS)
     if seen.unknown is not None:
