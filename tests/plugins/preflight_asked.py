@@ -9,9 +9,9 @@ from typing import Any
 from preflight_account import good_account
 from told_aws import ACCOUNT, Answer, ToldAws
 
+from hyperpod_lifecycle.operations.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.checks import CHECKS, Check, _run
 from hyperpod_lifecycle.preflight.findings import Finding
-from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.situation import Situation
 from hyperpod_lifecycle.preflight.wanted import Wanted

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_lifecycle.operations.errors import OperationError, code_of
+from hyperpod_lifecycle.operations.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
 from hyperpod_lifecycle.preflight.findings import About, Finding
-from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
 from hyperpod_lifecycle.preflight.situation import Situation
 from hyperpod_model.catalog import task_governance
 from hyperpod_model.catalog.add_ons import CHART_FOLDER, CHART_REPOSITORY

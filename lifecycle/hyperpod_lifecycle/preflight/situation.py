@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
+from hyperpod_lifecycle.operations.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.wanted import Wanted, WantedGroup
 

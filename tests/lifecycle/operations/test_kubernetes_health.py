@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 from aws_answers import cluster, error, instance_id
-from kubernetes_stand_in import self_signed
+from kubernetes_stand_in import KubernetesStandIn, self_signed, serving
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.clusters import HyperPod
-from hyperpod_lifecycle.operations.kubernetes_health import kubernetes_health, token_for
+from hyperpod_lifecycle.operations.kubernetes_health import kubernetes_health
+from hyperpod_lifecycle.operations.kubernetes_token import token_for
 from hyperpod_model.catalog import labels
 
 EKS_ARN = "arn:aws:eks:us-west-2:111122223333:cluster/llm-eks"
+NODES = "/api/v1/nodes"
 
 
 def kube_node(number, *, told=None, annotations=None, conditions=(), name=None):
@@ -33,59 +32,25 @@ def kube_node(number, *, told=None, annotations=None, conditions=(), name=None):
     }
 
 
-class KubernetesStandIn:
-    """Answers a list of nodes, in pages of one, to whoever shows a token."""
-
-    def __init__(self) -> None:
-        self.nodes = []
-        self.status = 200
-        self.tokens = []
-        self.paths = []
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[tuple[str, str, KubernetesStandIn]]:
-    path, authority = self_signed(tmp_path_factory.mktemp("certificate"))
-    kept = KubernetesStandIn()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            kept.paths.append(self.path)
-            kept.tokens.append(self.headers["Authorization"])
-            asked = parse_qs(urlparse(self.path).query)
-            at = int(asked.get("continue", ["0"])[0])
-            more = {"continue": str(at + 1)} if at + 1 < len(kept.nodes) else {}
-            body = json.dumps({"items": kept.nodes[at : at + 1], "metadata": more}).encode()
-            self.send_response(kept.status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
-    listening.socket = context.wrap_socket(listening.socket, server_side=True)
-    thread = threading.Thread(target=listening.serve_forever, daemon=True)
-    thread.start()
-    yield f"https://127.0.0.1:{listening.server_address[1]}", authority, kept
-    listening.shutdown()
-    listening.server_close()
-    thread.join()
+def server(tmp_path_factory) -> Iterator[KubernetesStandIn]:
+    with serving(tmp_path_factory.mktemp("certificate")) as kept:
+        yield kept
 
 
 @pytest.fixture
 def kubernetes(aws, server) -> KubernetesStandIn:
     """An EKS cluster whose API is the server."""
-    endpoint, authority, kept = server
-    kept.nodes, kept.status, kept.tokens, kept.paths = [], 200, [], []
+    server.objects, server.status, server.asked = {}, 200, []
     aws.answers["DescribeCluster"] = cluster(Orchestrator={"Eks": {"ClusterArn": EKS_ARN}})
     aws.answers["GET /clusters/llm-eks"] = {
-        "cluster": {"name": "llm-eks", "endpoint": endpoint, "certificateAuthority": {"data": authority}}
+        "cluster": {
+            "name": "llm-eks",
+            "endpoint": server.endpoint,
+            "certificateAuthority": {"data": server.authority},
+        }
     }
-    return kept
+    return server
 
 
 def seen(**options):
@@ -96,7 +61,7 @@ def seen(**options):
 
 
 def test_labels_annotations_and_conditions(kubernetes):
-    kubernetes.nodes = [
+    kubernetes.objects[NODES] = [
         kube_node(
             1,
             told={
@@ -116,7 +81,7 @@ def test_labels_annotations_and_conditions(kubernetes):
     ]
     view = seen()
     assert view.unreachable is None
-    assert len(kubernetes.paths) == 3
+    assert len(kubernetes.asked) == 3
     assert set(view.nodes) == {instance_id("workers", 1), instance_id("workers", 2)}
     faulty, healthy = view.nodes[instance_id("workers", 1)], view.nodes[instance_id("workers", 2)]
     assert (faulty.state, faulty.deep_checks, faulty.under_repair) == (
@@ -146,7 +111,7 @@ def test_labels_annotations_and_conditions(kubernetes):
 )
 def test_fault_details_are_read_whatever_they_hold(kubernetes, annotation, texts):
     told = {labels.FAULT_TYPES.key: "less"}
-    kubernetes.nodes = [
+    kubernetes.objects[NODES] = [
         kube_node(1, told=told, annotations={labels.FAULT_DETAILS_ANNOTATION: annotation}),
     ]
     assert [fault.text for fault in seen().nodes[instance_id("workers", 1)].faults] == texts
@@ -156,21 +121,21 @@ def test_fault_details_are_read_whatever_they_hold(kubernetes, annotation, texts
     ("ready", "state"), [("True", "Ready"), ("False", "NotReady"), ("Unknown", "NotReady")]
 )
 def test_a_node_without_the_label(kubernetes, ready, state):
-    kubernetes.nodes = [kube_node(1, conditions=[{"type": "Ready", "status": ready}])]
+    kubernetes.objects[NODES] = [kube_node(1, conditions=[{"type": "Ready", "status": ready}])]
     assert seen().nodes[instance_id("workers", 1)].state == state
 
 
 def test_a_node_of_another_name_is_known_by_its_provider_s_id(kubernetes):
     named = kube_node(1, name="ip-10-0-0-1.us-west-2.compute.internal")
     named["spec"] = {"providerID": f"aws:///usw2-az1/sagemaker/cluster/hyperpod-{instance_id('workers', 1)}"}
-    kubernetes.nodes = [named, kube_node(2, name=f"{instance_id('workers', 2)}-old")]
+    kubernetes.objects[NODES] = [named, kube_node(2, name=f"{instance_id('workers', 2)}-old")]
     assert set(seen().nodes) == {instance_id("workers", 1)}
 
 
 def test_the_token_is_a_signed_question_to_sts_for_this_cluster(kubernetes):
-    kubernetes.nodes = [kube_node(1)]
+    kubernetes.objects[NODES] = [kube_node(1)]
     seen()
-    token = kubernetes.tokens[0].removeprefix("Bearer k8s-aws-v1.")
+    token = kubernetes.asked[0][2].removeprefix("Bearer k8s-aws-v1.")
     url = urlparse(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode())
     asked = {name: values[0] for name, values in parse_qs(url.query).items()}
     assert asked["Action"] == "GetCallerIdentity"
@@ -233,8 +198,16 @@ def test_an_eks_cluster_that_may_not_be_described(kubernetes, aws):
 
 
 def test_nodes_of_another_cluster(kubernetes):
-    kubernetes.nodes = [kube_node(0, name="hyperpod-i-0ffffffffffffffff")]
+    kubernetes.objects[NODES] = [kube_node(0, name="hyperpod-i-0ffffffffffffffff")]
     assert seen().unreachable == "it has none of the nodes of llm-train; is that another cluster's context?"
+
+
+def test_a_cluster_that_is_still_made(kubernetes, aws):
+    told = aws.answers["GET /clusters/llm-eks"]["cluster"]
+    aws.answers["GET /clusters/llm-eks"] = {"cluster": {**told, "endpoint": None}}
+    assert seen().unreachable == (
+        "EKS does not tell the endpoint of llm-eks; wait until the cluster is ACTIVE, or say --kube-context"
+    )
 
 
 class TestKubectl:
@@ -250,14 +223,14 @@ class TestKubectl:
         assert set(view.nodes) == {instance_id("workers", 1)}
         assert view.source == "Kubernetes (kubectl, context west)"
         assert "--context west" in (tmp_path / "asked").read_text()
-        assert kubernetes.paths == []
+        assert kubernetes.asked == []
 
     @pytest.mark.parametrize(
         ("script", "message"),
         [
             ("echo 'error: no context exists' >&2; exit 1", "kubectl: error: no context exists"),
             ("exit 3", "kubectl: it failed without a word"),
-            ("echo '{'", "kubectl: "),
+            ("echo '{'", "kubectl answers no JSON: "),
         ],
     )
     def test_it_fails(self, kubernetes, programs, script, message):

@@ -16,7 +16,7 @@ from preflight_asked import all_ok, asked, only
 from told_aws import Refusal, denied
 
 from hyperpod_lifecycle.operations.errors import OperationError
-from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
+from hyperpod_lifecycle.operations.kubernetes_reads import KubernetesReads, KubernetesUnreachableError
 
 NAME = "Kubernetes"
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pytorchjobs.kubeflow.org"
@@ -210,13 +210,13 @@ class TestReads:
             assert "certificate verify failed" in found(api, describe=lambda: told)[0].text
             assert other.asked == []
 
-    @pytest.mark.parametrize("data", [None, "bm8gY2VydGlmaWNhdGU="])
+    @pytest.mark.parametrize("data", [None, "", "bm8gY2VydGlmaWNhdGU="])
     def test_a_cluster_without_a_certificate(self, api, data):
         told = eks(
             endpoint=api.endpoint, **({} if data is None else {"certificateAuthority": {"data": data}})
         )
         assert (
-            "EKS does not tell how to reach the API of training"
+            "the certificate of the API of the EKS cluster training cannot be read ("
             in found(api, describe=lambda: told["cluster"])[0].text
         )
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from hyperpod_lifecycle.operations.aws import Aws
 from hyperpod_lifecycle.operations.errors import OperationError, code_of
-from hyperpod_lifecycle.operations.kubernetes_health import token_for
+from hyperpod_lifecycle.operations.kubernetes_reads import KubernetesReads
+from hyperpod_lifecycle.operations.kubernetes_token import token_for
 from hyperpod_lifecycle.preflight.checks import findings_of
-from hyperpod_lifecycle.preflight.kubernetes_reads import KubernetesReads
 from hyperpod_lifecycle.preflight.policy import policy_of
 from hyperpod_lifecycle.preflight.reads import Reads
 from hyperpod_lifecycle.preflight.report import data_of, text_of
