@@ -30,12 +30,19 @@ from hyperpod_lifecycle.training.checkpoint_store import (
 )
 from hyperpod_lifecycle.training.file_locks import dead_lock_file, is_same_file, lock, new_lock_file
 from hyperpod_lifecycle.training.manifest import LARGEST_MANIFEST_BYTES, MANIFEST_NAME
-from hyperpod_lifecycle.training.plain_files import open_plain, size_of_plain, sync_file, sync_folders
+from hyperpod_lifecycle.training.plain_files import (
+    open_plain,
+    opened_folder,
+    size_of_plain,
+    sync_file,
+    sync_folders,
+)
 from hyperpod_lifecycle.training.private_folders import PrivateFolder
 
 _SAVING = re.compile(r"\.saving-([0-9]{12})-([0-9a-f]{32})")
 _REMOVING = re.compile(r"\.removing-([0-9]{12})-[0-9a-f]{32}")
 _TAKEN = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}
+_NO_FOLDER = {errno.ELOOP, errno.ENOTDIR, errno.ENOENT}
 _VISIBLE_SECONDS = 10.0
 _LOCK_SECONDS = 60.0
 _SYNC_THREADS = 4
@@ -100,23 +107,29 @@ class DirectoryStore(CheckpointStore):
         names = list(names)
         with ThreadPoolExecutor(_SYNC_THREADS) as pool:
             list(pool.map(sync_file, [own / name for name in names]))
-        for name in names:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (own / name).rename(folder / name)
-        shutil.rmtree(own)
+        with self._opened(attempt) as whole:
+            for parent, below in _by_parent(names).items():
+                with (
+                    opened_folder(whole, f"{own.name}/{parent}".rstrip("/")) as source,
+                    opened_folder(whole, parent, make=True) as target,
+                ):
+                    for name in below:
+                        os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
+            shutil.rmtree(own.name, dir_fd=whole)
         sync_folders(folder, names)
 
     def publish(self, attempt: Attempt, signed: bytes, *, replacing: bytes | None, replace: bool) -> bool:
         """Write the manifest and rename the folder."""
         folder, final = self._folder(attempt), self._root / step_name(attempt.step)
-        manifest = folder / MANIFEST_NAME
-        manifest.unlink(missing_ok=True)
-        descriptor = os.open(manifest, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(signed)
-            stream.flush()
-            os.fsync(stream.fileno())
-        sync_folders(folder, [])
+        with self._opened(attempt) as whole:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(MANIFEST_NAME, dir_fd=whole)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(MANIFEST_NAME, flags, 0o644, dir_fd=whole), "wb") as stream:
+                stream.write(signed)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.fsync(whole)
         if replace and not self._set_aside(attempt, replacing):
             return False
         try:
@@ -133,7 +146,9 @@ class DirectoryStore(CheckpointStore):
         """Remove this rank's folder; on rank 0 the attempt's."""
         folder = self._folder(attempt)
         if rank != 0:
-            shutil.rmtree(folder / _rank_name(rank), ignore_errors=True)
+            # Somebody else may have removed it, or put a link there: then nothing of it is this rank's.
+            with contextlib.suppress(SaveError), self._opened(attempt) as whole:
+                shutil.rmtree(_rank_name(rank), ignore_errors=True, dir_fd=whole)
             return
         # Another rank may still write: what it leaves is stale from now on, and a later save removes it.
         shutil.rmtree(folder, ignore_errors=True)
@@ -292,6 +307,25 @@ class DirectoryStore(CheckpointStore):
             _lock_of(self._folder(attempt)).unlink(missing_ok=True)
             os.close(held)
 
+    @contextmanager
+    def _opened(self, attempt: Attempt) -> Iterator[int]:
+        """Open an attempt's folder: whoever can write the directory may put a link to elsewhere there."""
+        folder = self._folder(attempt)
+        try:
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                with opened_folder(root, folder.name) as whole:
+                    yield whole
+            finally:
+                os.close(root)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER:
+                raise
+            raise SaveError(
+                f"{folder} must be a folder without links, and is or holds a link, or was removed "
+                f"({error.strerror}): somebody else changes {self._root}; let this job's user alone write it"
+            ) from error
+
     def _folder(self, attempt: Attempt) -> Path:
         return self._root / f".saving-{attempt.step:012d}-{attempt.id}"
 
@@ -310,6 +344,15 @@ def _removed(path: Path, step: int, said: str) -> Stale:
     if os.path.lexists(path):
         return Stale(step, False, f"{path.name} cannot be removed by this user; remove it by hand")
     return Stale(step, True, said)
+
+
+def _by_parent(names: Iterable[str]) -> dict[str, list[str]]:
+    """Sort paths by the folder that they lie in."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        parent, _, last = name.rpartition("/")
+        found.setdefault(parent, []).append(last)
+    return found
 
 
 def _lock_of(folder: Path) -> Path:

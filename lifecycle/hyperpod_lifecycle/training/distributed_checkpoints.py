@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hyperpod_lifecycle.training.agreement import on_every_rank
 from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError
 from hyperpod_lifecycle.training.checkpoints import Checkpoint, Checkpoints
 from hyperpod_lifecycle.training.loop_state import LoopState
@@ -171,19 +172,37 @@ class DistributedCheckpoints:
     def _load(self, found: Checkpoint, state: dict[str, Any], loop: LoopState) -> Loaded:
         import torch.distributed.checkpoint as dcp
 
-        with self.checkpoints.verified(found) as verified, load_failures(found.step):
-            dcp.load(
-                state,
-                storage_reader=_verified_reader(verified),
-                process_group=self._group,
-                no_dist=self._group is None,
-            )
-            own = None
-            if verified.world_size == self._world_size:
-                with verified.open(_name_of(self._rank)) as stream:
-                    own = stream.read()
+        with ExitStack() as stack:
+            opened: list[tuple[VerifiedCheckpoint, bytes | None]] = []
+
+            def open_own() -> None:
+                verified = stack.enter_context(self.checkpoints.verified(found))
+                opened.append((verified, self._own_of(verified)))
+
+            # One rank alone may find it gone, or its own file damaged: then all look for another.
+            on_every_rank(self.checkpoints._coordinator, open_own, failure=CheckpointError)
+            ((verified, own),) = opened
+            with load_failures(found.step):
+                dcp.load(
+                    state,
+                    storage_reader=_verified_reader(verified),
+                    process_group=self._group,
+                    no_dist=self._group is None,
+                )
             missing = loop.load(verified.metadata[_LOOP], own)
         return Loaded(step=found.step, tier=self._tier, not_restored=missing)
+
+    def _own_of(self, verified: VerifiedCheckpoint) -> bytes | None:
+        """Read what this rank saved for itself; None if another number of ranks saved."""
+        if _LOOP not in verified.metadata or _name_of(0) not in verified.names:
+            raise CheckpointError(
+                f"the checkpoint of step {verified.step} holds no state of a loop: DistributedCheckpoints "
+                "did not save it; load it with what did, or move it away"
+            )
+        if verified.world_size != self._world_size:
+            return None
+        with verified.open(_name_of(self._rank)) as stream:
+            return stream.read()
 
 
 def _name_of(rank: int) -> str:

@@ -143,11 +143,14 @@ class ObjectStore(CheckpointStore):
         return self._objects.put_over(key, signed, expected=replacing)
 
     def discard(self, attempt: Attempt, rank: int) -> None:
-        """Remove this node's files; on rank 0 also the attempt's objects."""
+        """Remove this node's files; on rank 0 also the attempt's objects, unless it is complete.
+
+        A save can fail after its manifest was put: the answer is lost, or a rank dies before it is told.
+        """
         staged = self._staged.pop(attempt.id, None)
         if staged is not None:
             staged.remove()
-        if rank == 0:
+        if rank == 0 and not self._is_complete(attempt):
             self._delete_files(attempt)
 
     def steps(self) -> list[int]:
@@ -220,6 +223,14 @@ class ObjectStore(CheckpointStore):
             if attempt.step not in spared and self._delete_files(attempt):
                 found.append(Stale(attempt.step, True, "removed files of a save that did not end"))
         return found
+
+    def _is_complete(self, attempt: Attempt) -> bool:
+        try:
+            signed = self.signed_manifest(attempt.step)
+            return signed is not None and parse_verified(signed).attempt == attempt.id
+        except RefusedCheckpointError:
+            # What is no manifest is not the one that this attempt wrote.
+            return False
 
     def _delete_files(self, attempt: Attempt) -> bool:
         names = self._objects.sizes(_files_prefix(attempt))

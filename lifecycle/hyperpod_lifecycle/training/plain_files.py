@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hyperpod_lifecycle.training.checkpoint_errors import RefusedCheckpointError
@@ -65,6 +66,35 @@ def size_of_plain(root: Path, name: str) -> int | None:
         return os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def opened_folder(above: int, name: str, *, make: bool = False) -> Iterator[int]:
+    """Open a folder below an open one, through no symbolic link.
+
+    Args:
+        above: File descriptor of the open folder.
+        name: Path below it, with forward slashes; empty for the folder itself.
+        make: Make what of it is missing. Off by default.
+
+    Yields:
+        A file descriptor.
+
+    Raises:
+        OSError: If it is missing, a link or no folder.
+    """
+    folder = os.dup(above)
+    try:
+        for part in name.split("/") if name else ():
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=folder)
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
 
 
 def sync_file(path: Path) -> None:

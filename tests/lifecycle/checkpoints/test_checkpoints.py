@@ -17,6 +17,8 @@ from hyperpod_lifecycle.training.checkpoint_errors import (
     SaveError,
     SigningKeyError,
 )
+from hyperpod_lifecycle.training.checkpoint_events import CheckpointEvent
+from hyperpod_lifecycle.training.coordinator import SingleProcess
 from hyperpod_lifecycle.training.manifest import Manifest, write_manifest
 from hyperpod_lifecycle.training.signing_keys import KeyRing, LocalKey, UnsignedCheckpoints
 
@@ -458,6 +460,49 @@ def test_failure_of_one_rank_fails_all(place: Place, fault: str, words: str) -> 
     assert newest is not None
     assert newest.step == 1
     assert len(place.names()) == 3, "nothing is left of the failed save"
+
+
+class LosesPeers(SingleProcess):
+    """A rank whose peers die right after the checkpoint was published, before they are told."""
+
+    def broadcast(self, value: Any) -> Any:
+        if isinstance(value, dict) and str(value.get("result")).startswith("hyperpod-checkpoint-"):
+            raise RuntimeError("connection closed by peer")
+        return super().broadcast(value)
+
+
+def test_failure_after_publication_keeps_the_checkpoint(place: Place) -> None:
+    save(place.open(), 1)
+    with pytest.raises(SaveError, match="connection closed by peer"):
+        save(place.open(coordinator=LosesPeers()), 2)
+
+    def fails_to_tell(event: CheckpointEvent) -> None:
+        if event.kind == "saved":
+            raise RuntimeError("nobody listens")
+
+    newest = place.open().latest_complete()
+    assert newest is not None
+    assert newest.step == 2
+    with pytest.raises(SaveError, match="nobody listens"):
+        save(place.open(on_event=fails_to_tell), 3)
+    newest = place.open().latest_complete()
+    assert newest is not None
+    assert loaded(place.open(), newest) == b"model 3"
+    assert place.told("refused") == []
+
+
+def test_failure_before_publication_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where rubbish or a manifest of another save lies at the step."""
+    for rubbish in (None, b"rubbish"):
+        if rubbish is not None:
+            place.write(place.manifest(1), rubbish)
+        before = place.names()
+        checkpoints = place.open()
+        with monkeypatch.context() as patch:
+            patch.setattr(type(checkpoints._store), "publish", lambda *_, **__: 1 / 0)
+            with pytest.raises(SaveError, match="ZeroDivisionError"):
+                save(checkpoints, 1)
+        assert place.names() == before
 
 
 def test_key_without_answer_is_no_verdict(place: Place) -> None:

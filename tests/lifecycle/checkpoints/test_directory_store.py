@@ -465,6 +465,47 @@ def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("when", ["place_folder", "place_whole", "publish"])
+def test_links_in_a_save_lead_to_no_change_elsewhere(
+    place: Place, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Whoever can write this directory cannot, through this process, write where it may not."""
+    other = directory_place(tmp_path / "other")
+    kept = save(other.open(), 1)
+    victim = tmp_path / "other" / STEP_1
+    real_place, real_publish = DirectoryStore.place, DirectoryStore.publish
+
+    def swap(attempt: Any) -> None:
+        folder = root / f".saving-{attempt.step:012d}-{attempt.id}"
+        if when == "place_folder":
+            (folder / "shards").symlink_to(victim / "shards")
+            return
+        folder.rename(root / "moved")
+        folder.symlink_to(victim)
+        if when == "place_whole":
+            rank = next((root / "moved").glob(".rank-*"))
+            (victim / rank.name).symlink_to(rank)
+
+    def placing(self: DirectoryStore, attempt: Any, rank: int, names: Any) -> None:
+        if when != "publish":
+            swap(attempt)
+        real_place(self, attempt, rank, names)
+
+    def publishing(self: DirectoryStore, attempt: Any, signed: bytes, **options: Any) -> bool:
+        if when == "publish":
+            swap(attempt)
+        return real_publish(self, attempt, signed, **options)
+
+    monkeypatch.setattr(DirectoryStore, "place", placing)
+    monkeypatch.setattr(DirectoryStore, "publish", publishing)
+    with pytest.raises(SaveError, match="must be a folder without links, and is or holds a link"):
+        save(place.open(), 2, b"hostile")
+    monkeypatch.undo()
+    assert other.open().latest_complete() == kept
+    assert loaded(other.open(), kept) == b"model 1"
+    assert place.open().latest_complete() is None
+
+
 def test_folder_that_somebody_puts_in_the_place_of_a_rank_is_not_signed(place: Place, root: Path) -> None:
     save(place.open(), 1)
 

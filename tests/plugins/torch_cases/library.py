@@ -20,7 +20,9 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Shard, distribute_tensor
 
 from hyperpod_lifecycle.training import (
+    CheckpointError,
     CheckpointEvent,
+    CheckpointGoneError,
     Checkpoints,
     CrashLoopGuard,
     DistributedCheckpoints,
@@ -39,6 +41,7 @@ from hyperpod_lifecycle.training import (
     TrainingRun,
     read_records,
 )
+from hyperpod_lifecycle.training.directory_store import DirectoryStore
 
 KEY = LocalKey(b"k" * 32)
 
@@ -219,6 +222,51 @@ def hostile_metadata_never_runs(folder: Path) -> None:
     dist.barrier()
 
 
+def damage_that_one_rank_meets_is_met_by_all(folder: Path) -> None:
+    """The file of one rank alone: the others must not go on to train."""
+    two_saves(folder)
+    path = folder / "checkpoints" / f"step-{2:012d}" / "loop" / "rank-000001.json"
+
+    def damage() -> None:
+        path.chmod(0o644)
+        path.write_bytes(b"?" + path.read_bytes()[1:])
+
+    on_rank_zero(damage)
+    value, step, _ = loads(folder, check_files=False)
+    assert (value, step) == (1.0, 1)
+    dist.barrier()
+
+
+def what_one_rank_finds_gone_is_gone_for_all(folder: Path) -> None:
+    """In S3 another job may remove a checkpoint after rank 0 opened it, and before rank 1 did."""
+    two_saves(folder)
+    real = DirectoryStore.reading
+
+    def reading(self: DirectoryStore, step: int) -> Any:
+        if step == 2 and dist.get_rank() == 1:
+            DirectoryStore.reading = real  # type: ignore[method-assign]
+            (folder / "checkpoints" / f"step-{2:012d}").rename(folder / "gone")
+            raise CheckpointGoneError("step 2 was removed")
+        return real(self, step)
+
+    DirectoryStore.reading = reading  # type: ignore[method-assign,assignment]
+    try:
+        value, step, _ = loads(folder, check_files=True)
+    finally:
+        DirectoryStore.reading = real  # type: ignore[method-assign]
+    assert (value, step) == (1.0, 1)
+    dist.barrier()
+
+
+def what_others_saved_is_told_from_ours(folder: Path) -> None:
+    checkpoints = Checkpoints(folder / "checkpoints", key=KEY, coordinator=TorchCoordinator())
+    with checkpoints.begin(3) as writer:
+        (writer.directory / f"{dist.get_rank()}.pt").write_bytes(b"x")
+        writer.commit({})
+    raises(CheckpointError, lambda: loads(folder), "DistributedCheckpoints did not save it")
+    dist.barrier()
+
+
 def nothing_verifies_is_no_beginning(folder: Path) -> None:
     two_saves(folder)
 
@@ -347,6 +395,9 @@ if __name__ == "__main__":
                 folder, check_files=False
             ),
             "hostile_metadata_never_runs": hostile_metadata_never_runs,
+            "damage_that_one_rank_meets_is_met_by_all": damage_that_one_rank_meets_is_met_by_all,
+            "what_one_rank_finds_gone_is_gone_for_all": what_one_rank_finds_gone_is_gone_for_all,
+            "what_others_saved_is_told_from_ours": what_others_saved_is_told_from_ours,
             "nothing_verifies_is_no_beginning": nothing_verifies_is_no_beginning,
             "a_failure_of_one_rank_is_one_of_all": lambda folder: a_failure_of_one_rank_is_one_of_all(
                 folder, asynchronous=False
