@@ -6,6 +6,8 @@ systemctl.
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +73,43 @@ class TestStoreContainers:
         assert "ENROOT_DATA_PATH /opt/sagemaker/enroot/data/user-" in node.read("/etc/enroot/enroot.conf")
         for folder in ("cache", "data", "tmp"):
             assert node.path(f"/opt/sagemaker/enroot/{folder}").stat().st_mode & 0o7777 == 0o1777
+
+    def test_a_users_images_are_in_a_folder_of_their_own(self, node_of: MakeNode) -> None:
+        """All may make names there, also that of somebody else."""
+        node = node_of(WORKER, mounts=SECOND_VOLUME, users_file="/users.csv")
+        node.write("/users.csv", "alice,2001,/home/alice\nbob,2002,/home/bob\n")
+        other = node.path("/opt/sagemaker/enroot/data/user-2002")
+        other.parent.mkdir(parents=True)
+        other.symlink_to("/etc")
+        said = run(node, "store_containers")
+        owners = node.read("/var/lib/stand-ins/owners").splitlines()
+        for kind in ("cache", "data"):
+            assert f"2001:2001 /opt/sagemaker/enroot/{kind}/user-2001." in owners
+            own = node.path(f"/opt/sagemaker/enroot/{kind}/user-2001")
+            assert own.stat().st_mode & 0o7777 == 0o700
+        assert "2002:2002 /opt/sagemaker/enroot/data/user-2002." not in owners
+        assert (
+            "remove what others made in a user's name: /opt/sagemaker/enroot/data/user-2002 belongs" in said
+        )
+        assert node.read("/opt/hyperpod/health/containers").startswith("warning ")
+
+    @pytest.mark.needs_system("systemd-analyze", "mountpoint")
+    def test_docker_waits_for_its_volume_at_a_boot(self, node_of: MakeNode, tmp_path: Path) -> None:
+        node = node_of(WORKER, mounts=SECOND_VOLUME)
+        run(node, "store_containers")
+        text = node.read("/etc/systemd/system/docker.service.d/10-hyperpod.conf")
+        unit = tmp_path / "docker.service"
+        unit.write_text(text + "ExecStart=/bin/true\n")
+        judged = subprocess.run(
+            ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
+        )
+        assert (judged.returncode, judged.stderr) == (0, "")
+        (line,) = (line for line in text.splitlines() if line.startswith("ExecStartPre="))
+        command = shlex.split(line.removeprefix("ExecStartPre="))
+        assert command[:2] == ["/usr/bin/timeout", "60"]
+        for place, status in (("/opt/sagemaker", 124), ("/proc", 0)):
+            tried = ["timeout", "0.3", *command[2:-1], command[-1].replace("/opt/sagemaker", place)]
+            assert subprocess.run(tried, check=False).returncode == status
 
     def test_what_others_said_of_docker_stays(self, node_of: MakeNode) -> None:
         node = node_of(WORKER)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import pwd
 import shutil
 import stat
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_scripts.machine import AGENT_CONTROL, FSX, OPENZFS, Scenario
+from node_scripts.machine import AGENT_CONTROL, FSX, HOMES, OPENZFS, Scenario
 from node_scripts.node import NEEDED, Node, last_line
 from node_scripts.scenarios import SCENARIOS
 from node_scripts.trees import differences, read_tree
@@ -38,6 +40,9 @@ def can_mount() -> bool:
 
 FULL_DISKS = ["stand-in for cat", *(["real"] if can_mount() else [])]
 """A real, small file system as well, where this machine lets whoever runs the tests mount one."""
+
+# Boots without the file system, and lets slurmd take no job before it is there or given up.
+AT_BOOT = "_netdev,nofail,x-systemd.before=slurmd.service"
 
 WORKER = scenario("worker, HyperPod configures Slurm")
 MOUNTS = scenario("login node whose scripts mount")
@@ -97,11 +102,11 @@ class TestMounts:
             # The line that had no end is a line of its own.
             "LABEL=cloudimg-rootfs / ext4 discard,errors=remount-ro 0 1",
             "# BEGIN hyperpod /fsx",
-            f"{FSX}@tcp:/abcdefgh /fsx lustre noatime,flock,_netdev,nofail 0 0",
+            f"{FSX}@tcp:/abcdefgh /fsx lustre noatime,flock,{AT_BOOT} 0 0",
             "# END hyperpod /fsx",
             "# BEGIN hyperpod /home",
             f"{OPENZFS}:/fsx /home nfs noatime,nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,"
-            "_netdev,nofail 0 0",
+            f"{AT_BOOT} 0 0",
             "# END hyperpod /home",
         ]
         assert login.read("/proc/self/mounts").count(" /fsx ") == 1
@@ -131,6 +136,17 @@ class TestMounts:
         break_down(login, "file-systems-away")
         fails(login, "mount_file_systems", "cannot mount /fsx from fs-0", "TCP 988 and 1018-1023")
 
+    def test_a_reason_of_several_lines_is_one_last_line(self, login: Node) -> None:
+        """As mount.lustre gives them."""
+        login.replace(
+            "mount",
+            "#!/bin/sh\nprintf 'mount.lustre: mount a at /fsx failed: Input/output error\\n"
+            "Is the MGS running?\\n' >&2\nexit 5\n",
+        )
+        problem = "/fsx failed: Input/output error; Is the MGS running?"
+        fails(login, "mount_file_systems", problem, "TCP 988 and 1018-1023")
+        assert login.read("/var/log/provision/provisioning.log").count("FAILED in step") == 1
+
     def test_file_system_answers_late(self, login: Node) -> None:
         break_down(login, "file-systems-away")
         login.replace("sleep", '#!/bin/sh\nrm -f "$PROVISION_ROOT/var/lib/stand-ins/file-systems-away"\n')
@@ -150,6 +166,15 @@ class TestMounts:
     def test_another_lustre_is_mounted_there(self, login: Node) -> None:
         login.write("/proc/self/mounts", "10.1.9.9@tcp:/other /fsx lustre rw 0 0\n")
         fails(login, "mount_file_systems", "something else is mounted on /fsx: lustre", "another mount path")
+
+    def test_the_same_volume_of_another_openzfs_is_mounted_there(self, login: Node) -> None:
+        set_parameters(login, mounts={"login": [HOMES]})
+        login.write("/proc/self/mounts", "fs-2.fsx:/fsx /home nfs4 rw 0 0\n")
+        fails(
+            login, "mount_file_systems", "something else is mounted on /home: nfs4 fs-2.fsx:/fsx", "unmount"
+        )
+        login.write("/proc/self/mounts", f"{OPENZFS}:/fsx /home nfs4 rw 0 0\n")
+        succeeds(login, "mount_file_systems")
 
     def test_a_link_is_in_the_way(self, login: Node) -> None:
         login.path("/fsx").symlink_to("/opt/sagemaker")
@@ -464,6 +489,36 @@ class TestSshKeys:
         result = subprocess.run(["sh", "-s", host], input=text, capture_output=True, text=True, check=True)
         assert result.stdout == printed
 
+    def test_what_the_path_holds_is_no_code(self, node: Node) -> None:
+        """Who runs ssh runs the command that looks up."""
+        folder = '/fsx/it\'s $(touch made) `touch made` "here"'
+        set_parameters(node, shared_folder=folder)
+        succeeds(node, "share_ssh_keys")
+        text = node.read("/opt/hyperpod/known-host").replace("/fsx/it", str(node.path("/fsx/it")))
+        result = subprocess.run(
+            ["sh", "-s", "10.1.1.2"], cwd=node.root, input=text, capture_output=True, text=True, check=True
+        )
+        assert (result.stdout, result.stderr) == ("10.1.1.2,ip-10-1-1-2 ssh-ed25519 AAAAC3NzaHost\n", "")
+        assert not node.path("/made").exists()
+
+    def test_what_runs_as_a_user_has_no_terminal(self, node: Node) -> None:
+        """A user may take over what runs as them, and would type into the terminal of the operator."""
+        (node.programs / "setpriv").unlink()
+        node.write("/setpriv", '#!/bin/sh\n(: </dev/tty) 2>/dev/null || : >"$PROVISION_ROOT/no-terminal"\n')
+        (node.programs / "setpriv").symlink_to(node.path("/setpriv"))
+        child, controller = pty.fork()
+        if child == 0:
+            os.chdir(node.folder)
+            command = node.command("steps/share_ssh_keys.sh")
+            os.execve(command[0], command, node.environment())
+        with contextlib.suppress(OSError):
+            # At its end Linux says so with an error.
+            while os.read(controller, 4096):
+                pass
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        os.close(controller)
+        assert node.path("/no-terminal").exists()
+
     @pytest.mark.needs_system("ssh")
     def test_real_ssh_takes_the_configuration(self, node: Node) -> None:
         succeeds(node, "share_ssh_keys")
@@ -578,6 +633,13 @@ class TestEfa:
 
 
 class TestLogs:
+    def test_on_a_node_that_nobody_identified(self, worker: Node) -> None:
+        """On EKS it goes on without its identity, and the streams are named by that."""
+        set_parameters(worker, orchestrator="eks")
+        worker.path("/opt/ml/config/resource_config.json").unlink()
+        succeeds(worker, "identify_node")
+        assert "WARNING: nobody knows which node this is" in succeeds(worker, "ship_logs")
+
     def test_agent_sends_to_the_clusters_own_group(self, worker: Node) -> None:
         output = succeeds(worker, "ship_logs")
         assert "CloudWatch gets: /var/log/slurm/slurmd.log" in output

@@ -140,6 +140,36 @@ class TestRendered:
         assert text.startswith("JobCompType=jobcomp/filetxt\nGresTypes=gpu\n# BEGIN hyperpod settings\n")
         assert text.count("GresTypes") == 1
 
+    def test_a_block_that_lost_its_end_takes_nothing_with_it(self, node_of: MakeNode) -> None:
+        node = node_of(CONTROLLER)
+        run(node, "configure_slurm")
+        before = node.read("/opt/slurm/etc/accounting.conf")
+        broken = before.replace("# END hyperpod settings\n", "DebugFlags=Steps\n")
+        assert broken != before
+        node.write("/opt/slurm/etc/accounting.conf", broken)
+        run(node, "configure_slurm")
+        assert "DebugFlags=Steps\n" in node.read("/opt/slurm/etc/accounting.conf")
+
+    @pytest.mark.needs_system("chown")
+    def test_slurm_conf_stays_slurms_own(self, node_of: MakeNode) -> None:
+        """Slurmctld does not run as root, and may be the only one to read it."""
+        # Only root can give files away: for anybody else the file stays their own.
+        node = node_of(CONTROLLER)
+        conf = node.path("/opt/slurm/etc/slurm.conf")
+        conf.chmod(0o640)
+        if os.geteuid() == 0:
+            os.chown(conf, 4242, 4343)
+        real = shutil.which("chown")
+        assert real is not None
+        node.without("chown")
+        (node.programs / "chown").symlink_to(real)
+        status = conf.stat()
+        run(node, "configure_slurm")
+        changed = conf.stat()
+        assert changed.st_ino != status.st_ino
+        assert (changed.st_uid, changed.st_gid) == (status.st_uid, status.st_gid)
+        assert changed.st_mode == status.st_mode
+
     def test_a_gres_file_of_hyperpod_stays(self, node_of: MakeNode) -> None:
         node = node_of(CONTROLLER)
         node.write("/opt/slurm/etc/gres.conf", "AutoDetect=nvml\n")

@@ -105,6 +105,28 @@ load node
   fails_with "something else is in the way"
 }
 
+@test "ensure_block whose end mark somebody took out leaves what follows alone" {
+  printf 'a\n# BEGIN hyperpod x\nold\nb\n' >"$FILE"
+  provision 'ensure_block "$FILE" x <<<"new"; ensure_block "$FILE" x <<<"new"'
+  succeeds
+  holds "$FILE" 'a\nold\nb\n# BEGIN hyperpod x\nnew\n# END hyperpod x\n'
+}
+
+@test "a line of the log is one line, and steers no terminal" {
+  provision 'log "one"$'"'"'\ntwo\r2026: FAILED\033[2J'"'"'"é"'
+  succeeds
+  [ "${#lines[@]}" -eq 1 ]
+  [[ ${lines[0]} == *" tried: one; two 2026: FAILED [2Jé" ]]
+}
+
+@test "nobody but root may hold the lock of a run" {
+  provision 'log "run"'
+  [ "$(stat -c %a "$PROVISION_ROOT/opt/hyperpod/.lock")" = 600 ]
+  chmod 644 "$PROVISION_ROOT/opt/hyperpod/.lock"
+  provision 'log "run"'
+  [ "$(stat -c %a "$PROVISION_ROOT/opt/hyperpod/.lock")" = 600 ]
+}
+
 @test "ensure_directory leaves the mode of a folder alone that is there, unless asked" {
   mkdir -m 1777 "$PROVISION_ROOT/open"
   provision 'ensure_directory "$ROOT/open"'
@@ -193,7 +215,14 @@ run chmod +t on it,run chmod +t on it,run chmod go-w on it,sticky/in,below stick
   mkdir -p "$PROVISION_ROOT/var/lib/stand-ins/systemd"
   touch "$PROVISION_ROOT/var/lib/stand-ins/systemd/docker.broken"
   provision 'ensure_service docker'
-  fails_with "the service docker does not start; remedy: read journalctl -u docker"
+  fails_with "the service docker does not start: Job for docker.service failed.; remedy: read journalctl -u docker"
+}
+
+@test "a service that is not in the image ends the step" {
+  mkdir -p "$PROVISION_ROOT/var/lib/stand-ins/systemd"
+  touch "$PROVISION_ROOT/var/lib/stand-ins/systemd/docker.missing"
+  provision 'ensure_service docker'
+  fails_with "the service docker cannot be enabled: Failed to enable unit: Unit file docker.service does not exist.; remedy: see"
 }
 
 @test "retry runs a command again until it succeeds" {
@@ -286,6 +315,17 @@ run chmod +t on it,run chmod +t on it,run chmod go-w on it,sticky/in,below stick
   touch "$PROVISION_ROOT/var/lib/stand-ins/apt-locked"
   provision 'sleep() { rm -f "$ROOT/var/lib/stand-ins/apt-locked"; }; apt_install tree=2.0.2-1'
   succeeds
+}
+
+@test "apt_install waits for the lock of dpkg too, which does not wait itself" {
+  mkdir -p "$PROVISION_ROOT/var/lib/stand-ins"
+  touch "$PROVISION_ROOT/var/lib/stand-ins/dpkg-locked"
+  provision 'sleep() { rm -f "$ROOT/var/lib/stand-ins/dpkg-locked"; }; apt_install tree=2.0.2-1'
+  succeeds
+  export PROVISION_RETRY_ATTEMPTS=2
+  touch "$PROVISION_ROOT/var/lib/stand-ins/dpkg-locked"
+  provision 'apt_install tree=2.1.0-1'
+  fails_with "another process kept the lock of apt: dpkg: error: dpkg frontend lock was locked by another process with pid 1234; remedy"
 }
 
 @test "apt_install says that names do not resolve" {

@@ -54,10 +54,10 @@ ensure_root_directory() {
   fi
 }
 
-# ensure_file PATH [MODE]: makes PATH hold standard input; MODE 0644 by default. Where PATH is a link, it is the file
-# that the link leads to.
+# ensure_file PATH [MODE [OWNER]]: makes PATH hold standard input; MODE 0644 by default, OWNER whoever runs this. Where PATH
+# is a link, it is the file that the link leads to.
 ensure_file() {
-  local path=$1 mode=${2:-0644} new error
+  local path=$1 mode=${2:-0644} owner=${3:-} new error
   if [[ -L $path ]]; then
     path=$(readlink -m "$path")
   fi
@@ -68,11 +68,12 @@ ensure_file() {
   if ! new=$(mktemp "$path$NEW_FILE.XXXXXX" 2>&1); then
     cannot "$path" write "$new"
   fi
-  if ! error=$({ cat >"$new" && chmod "$mode" "$new"; } 2>&1); then
+  if ! error=$({ cat >"$new" && hand_over "$new" "$owner" && chmod "$mode" "$new"; } 2>&1); then
     rm -f "$new"
     cannot "$path" write "$error"
   fi
-  if [[ -f $path ]] && cmp -s "$new" "$path" && [[ $(stat -c %04a "$path") == "$mode" ]]; then
+  if [[ -f $path ]] && cmp -s "$new" "$path" && [[ $(stat -c %04a "$path") == "$mode" ]] &&
+    [[ $(owner_of "$path") == "$(owner_of "$new")" ]]; then
     rm -f "$new"
     return 0
   fi
@@ -92,7 +93,7 @@ ensure_line() {
       line=$line awk '$0 != ENVIRON["line"]' "$path"
     fi
     printf '%s\n' "$line"
-  } | ensure_file "$path" "$(mode_of "$path")"
+  } | ensure_file "$path" "$(mode_of "$path")" "$(owner_of "$path")"
 }
 
 # ensure_block PATH NAME: makes PATH, which may not be there, hold standard input between two marks that name NAME, in
@@ -102,16 +103,19 @@ ensure_block() {
   block=$(cat)
   {
     if [[ -f $path ]]; then
+      # Without its end mark a block would reach to the end of the file: then only the mark goes.
       begin=$begin end=$end awk '
-        $0 == ENVIRON["begin"] { inside = 1 }
-        !inside { print }
-        $0 == ENVIRON["end"] { inside = 0 }
+        $0 == ENVIRON["begin"] { printf "%s", kept; kept = ""; inside = 1; next }
+        $0 == ENVIRON["end"] { kept = ""; inside = 0; next }
+        inside { kept = kept $0 "\n"; next }
+        { print }
+        END { printf "%s", kept }
       ' "$path"
     fi
     if [[ -n $block ]]; then
       printf '%s\n%s\n%s\n' "$begin" "$block" "$end"
     fi
-  } | ensure_file "$path" "$(mode_of "$path")"
+  } | ensure_file "$path" "$(mode_of "$path")" "$(owner_of "$path")"
 }
 
 mode_of() {
@@ -119,6 +123,20 @@ mode_of() {
     stat -L -c %04a "$1"
   else
     printf '0644\n'
+  fi
+}
+
+# hand_over PATH OWNER: where it is not OWNER's already; nothing without one.
+hand_over() {
+  if [[ -n $2 && $(owner_of "$1") != "$2" ]]; then
+    chown "$2" "$1"
+  fi
+}
+
+# owner_of PATH: numbers of the owner and the group; nothing where there is no file.
+owner_of() {
+  if [[ -f $1 ]]; then
+    stat -L -c %u:%g "$1"
   fi
 }
 

@@ -10,9 +10,12 @@ SAID=70
 # Standard output as it was: log within $(...) must not end up in a value.
 exec 8>&1
 
+# One line a call, whatever a program said: the last line of a failed run must name step and remedy, and what others than
+# root had a hand in must neither look like a line of its own nor steer the terminal of who reads the log.
 log() {
-  local line
-  TZ=UTC printf -v line '%(%Y-%m-%dT%H:%M:%SZ)T %s: %s' -1 "$PROVISION_STEP" "$*"
+  local line words=$*
+  words=${words//$'\n'/; }
+  TZ=UTC printf -v line '%(%Y-%m-%dT%H:%M:%SZ)T %s: %s' -1 "$PROVISION_STEP" "${words//[[:cntrl:]]/ }"
   # On a full disk the lines in CloudWatch are all there is, and they say why.
   if ! { printf '%s\n' "$line" >>"$LOG_FILE"; } 2>/dev/null && [[ $log_is_lost == false ]]; then
     log_is_lost=true

@@ -16,7 +16,7 @@ apt_install() {
     return 0
   fi
   local said
-  said=$(dpkg --configure -a 2>&1) || explain_apt "$said"
+  said=$(retry 9 5 dpkg_configure) || explain_apt "$said"
   said=$(retry 5 10 apt_get update) || explain_apt "$said"
   said=$(retry 3 10 apt_get install -y --no-install-recommends --allow-downgrades "${missing[@]}") || explain_apt "$said"
   log "installed ${missing[*]}"
@@ -31,6 +31,11 @@ version_of_package() {
   fi
 }
 
+# Unlike apt, dpkg does not wait for its lock at all.
+dpkg_configure() {
+  timeout 1800 dpkg --configure -a 2>&1
+}
+
 # The option covers the lock of dpkg, and retry that of the lists, which apt does not wait for.
 apt_get() {
   timeout 1800 apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" 2>&1
@@ -39,7 +44,8 @@ apt_get() {
 explain_apt() {
   local last=${1##*$'\n'}
   case $1 in
-    *'Could not get lock'* | *'is another process using it'* | *'lock-frontend'*)
+    *'Could not get lock'* | *'is another process using it'* | *'lock-frontend'* | *'was locked by another process'*)
+      last=$(grep -F process <<<"$1" | tail -n 1)
       fail "another process kept the lock of apt: $last" "see who holds it (fuser /var/lib/dpkg/lock-frontend), then run again"
       ;;
     *'Could not resolve'* | *'Temporary failure resolving'*)

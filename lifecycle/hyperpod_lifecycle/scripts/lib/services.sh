@@ -26,7 +26,7 @@ mark_for_restart() {
 ensure_service() {
   local service=$1
   if ! systemctl is-enabled --quiet "$service"; then
-    systemctl enable --quiet "$service"
+    start_or_say enable "$service"
   fi
   if [[ -e $RESTARTS_FOLDER/$service ]]; then
     systemctl daemon-reload
@@ -37,8 +37,14 @@ ensure_service() {
   fi
 }
 
+# start_or_say enable|restart|start SERVICE
 start_or_say() {
-  if ! systemctl "$1" "$2"; then
-    fail "the service $2 does not start" "read journalctl -u $2 on the node, or the lines above"
+  local said
+  if said=$(systemctl --quiet "$1" "$2" 2>&1); then
+    return 0
+  elif [[ $1 == enable ]]; then
+    fail "the service $2 cannot be enabled: ${said:-no reason given}" \
+      "see whether the image has it (systemctl cat $2) and whether somebody masked it (systemctl unmask $2)"
   fi
+  fail "the service $2 does not start: ${said:-no reason given}" "read journalctl -u $2 on the node"
 }

@@ -52,14 +52,15 @@ controller_address() {
   printf '%s\n' "${addresses%%$'\n'*}"
 }
 
-# ensure_slurm_file PATH LINES: makes PATH, which a running slurmctld may have read, hold LINES.
+# ensure_slurm_file PATH LINES: makes PATH, which a running slurmctld may have read, hold LINES. Its owner stays: slurmctld
+# runs as another user than root, and may be the only one to read it.
 ensure_slurm_file() {
   local path=$1 content=$2
   if [[ -f $path && $(cat "$path") == "$content" && -z $(tail -c 1 "$path") ]]; then
     return 0
   fi
   ensure_file "$RECONFIGURE_MARK" </dev/null
-  printf '%s' "${content:+$content$'\n'}" | ensure_file "$path" "$(mode_of "$path")"
+  printf '%s' "${content:+$content$'\n'}" | ensure_file "$path" "$(mode_of "$path")" "$(owner_of "$path")"
 }
 
 # repairs_in_progress: the nodes that HyperPod is replacing, rebooting or testing, or '?' where slurmctld does not say.

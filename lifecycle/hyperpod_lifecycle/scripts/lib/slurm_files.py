@@ -71,7 +71,8 @@ def split_block(text: str) -> tuple[list[str], list[str]]:
             within = False
         else:
             (inside if within else outside).append(line)
-    return outside, inside
+    # Without its end mark a block would reach to the end of the file: then only the mark goes.
+    return ([*outside, *inside], []) if within else (outside, inside)
 
 
 def settings(conf: str, parameters: str, host: str, included: str) -> int:

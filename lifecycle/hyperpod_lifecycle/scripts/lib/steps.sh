@@ -21,10 +21,11 @@ start_script() {
   fi
 }
 
-# The kernel drops the lock with the last process of a run, however that ends.
+# The kernel drops the lock with the last process of a run, however that ends. Who may read the file may hold its lock, so
+# that is root alone.
 only_one_run_at_a_time() {
   local error
-  if ! error=$({ : >>"$STATE_FOLDER/.lock"; } 2>&1); then
+  if ! error=$({ (umask 077 && : >>"$STATE_FOLDER/.lock") && chmod 0600 "$STATE_FOLDER/.lock"; } 2>&1); then
     cannot "$STATE_FOLDER/.lock" write "$error"
   fi
   exec 9>"$STATE_FOLDER/.lock"

@@ -4,6 +4,12 @@
 INSTANCE_STORE=/opt/dlami/nvme
 SECOND_VOLUME=/opt/sagemaker
 
+# waits_for VOLUME: the line of a service that keeps its data there. At a boot the volume may come later than the service,
+# which would begin anew on the root volume; where it does not come, systemd tries again.
+waits_for() {
+  printf "ExecStartPre=/usr/bin/timeout 60 /bin/sh -c 'until mountpoint -q %s; do sleep 1; done'\n" "$1"
+}
+
 # large_volume FOLDER...: the first that is mounted; nothing where none is. Waits for what is being mounted.
 large_volume() {
   local folder group

@@ -9,9 +9,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 FSTAB=$ROOT/etc/fstab
 
-# Lustre needs flock for locks that hold between nodes; a node that boots must not hang on a file system that is away.
-LUSTRE_OPTIONS=noatime,flock,_netdev,nofail
-OPENZFS_OPTIONS=noatime,nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,_netdev,nofail
+# A node that boots must not hang on a file system that is away (nofail); but with nofail alone nothing waits for it, and slurmd
+# would take a job that then writes to the root volume.
+BOOT_OPTIONS=_netdev,nofail,x-systemd.before=slurmd.service
+# Lustre needs flock for locks that hold between nodes.
+LUSTRE_OPTIONS=noatime,flock,$BOOT_OPTIONS
+OPENZFS_OPTIONS=noatime,nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,$BOOT_OPTIONS
 
 # With the name resolved first: mount says "connection timed out" for any reason.
 resolves() {
@@ -43,8 +46,10 @@ ensure_mounted() {
   local type=$1 name=$2 source=$3 path=$4 options=$5 mounted
   mounted=$(mounted_on "$path")
   if [[ -n $mounted ]]; then
-    # Lustre shows the server's address in place of its name, and NFS its version in the type.
-    if [[ ${mounted%% *} != "$type"* || ${mounted##*:} != "${source##*:}" ]]; then
+    # Lustre shows the server's address in place of its name, and NFS its version in the type. The volume of each OpenZFS file
+    # system may have the same path, and the mount name of each scratch file system is 'fsx'.
+    if [[ ${mounted%% *} != "$type"* || ${mounted##*:} != "${source##*:}" ]] ||
+      [[ $type == nfs && ${mounted#* } != "$source" ]]; then
       fail "something else is mounted on $path: $mounted, and $source should be" \
         "unmount it, or give the file system another mount path in the specification"
     fi

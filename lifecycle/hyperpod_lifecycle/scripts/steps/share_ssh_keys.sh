@@ -17,8 +17,9 @@ ensure_user_keys() {
   said=$(home_fault "$uid" "$home")
   if [[ -n $said ]]; then
     printf '%s\n' "$said"
-  # Without the descriptors of this run: its lock would be the user's to hold.
-  elif ! said=$(timeout --kill-after=5 60 setpriv --reuid="$uid" --regid="$uid" --clear-groups \
+  # Without the descriptors of this run, whose lock would be the user's to hold, and without the terminal of the operator who
+  # started it: a user may take over what runs as them (ptrace), and type into that terminal.
+  elif ! said=$(setsid --wait timeout --kill-after=5 60 setpriv --reuid="$uid" --regid="$uid" --clear-groups \
     python3 -I -S - "$ROOT$home" "$name@$cluster" "$instance" 2>&1 8>&- 9>&- <"$here/lib/user_keys.py"); then
     said=${said##*$'\n'}
     printf '%s\n' "${said:-$home does not answer}"
@@ -49,13 +50,15 @@ publish_host_keys() {
 
 # It must answer with success for hosts that it does not know, else ssh gives up.
 look_up_host_keys() {
-  local shared=$1
+  local folder=$1/host-keys
+  # Within quotes of its own: what the path holds is no code.
+  folder=\'${folder//\'/\'\\\'\'}\'
   ensure_file "$STATE_FOLDER/known-host" 0755 <<END
 #!/bin/sh
 # Prints the host keys of a node of this cluster, for ssh.
 case \$1 in
   */* | .*) ;;
-  *) timeout 5 cat "$shared/host-keys/\$1" 2>/dev/null ;;
+  *) timeout 5 cat $folder/"\$1" 2>/dev/null ;;
 esac
 exit 0
 END

@@ -34,6 +34,10 @@ fi
 if [[ -z $wanted$records ]]; then
   skip "no log_shipping: CloudWatch gets what these scripts print, and no other log of this node"
 fi
+if [[ ! -f $NODE_FILE ]]; then
+  note_health warning log_shipping "nobody knows which node this is, so that no further log is sent: see identify_node above"
+  exit 0
+fi
 if [[ ! -x $AGENT_CONTROL ]]; then
   note_health warning log_shipping "the CloudWatch agent is not on this node, so that no further log is sent: put it \
 into the image ($AGENT), or leave out log_shipping"

@@ -56,7 +56,7 @@ start_login() {
   fi
   if [[ -e $RESTARTS_FOLDER/slurmd ]]; then
     systemctl daemon-reload
-    systemctl enable --quiet slurmd
+    start_or_say enable slurmd
     systemctl restart slurmd || true
     rm -f "$RESTARTS_FOLDER/slurmd"
   fi

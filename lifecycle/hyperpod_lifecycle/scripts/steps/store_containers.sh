@@ -8,6 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$here/lib/common.sh"
 # shellcheck source=../lib/slurm.sh
 . "$here/lib/slurm.sh"
+# shellcheck source=../lib/users.sh
+. "$here/lib/users.sh"
 # shellcheck source=../lib/volumes.sh
 . "$here/lib/volumes.sh"
 
@@ -23,19 +25,46 @@ use_docker() {
   ensure_directory "$ROOT/etc/systemd/system/docker.service.d"
   ensure_file_of docker "$ROOT/etc/systemd/system/docker.service.d/10-hyperpod.conf" <<EOF
 [Service]
+$(waits_for "$1")
 Environment="DOCKER_TMPDIR=$1/docker-tmp"
 EOF
   ensure_service docker
   log "Docker keeps its data in $1/docker"
 }
 
+# Users of others than the file, such as a directory service's, make their folders themselves.
+user_numbers() {
+  local file
+  file=$(parameter users_file)
+  if [[ -n $file && -e $ROOT$file ]]; then
+    read_users "$file" | cut -d , -f 2
+  fi
+}
+
+# ensure_users_own PATH UID: a folder of that user's alone, within one where all may make names and nobody may replace another's.
+ensure_users_own() {
+  local path=$1 uid=$2 owner
+  mkdir --mode=0700 "$path" 2>/dev/null || true
+  owner=$(stat -c %u "$path")
+  if [[ -d $path && ! -L $path && ($owner == 0 || $owner == "$EUID") ]]; then
+    chown --no-dereference "$uid:$uid" "$path"
+  elif [[ ! -d $path || -L $path || $owner != "$uid" ]]; then
+    not_theirs+="${not_theirs:+; }${path#"$ROOT"} belongs to user $owner"
+  fi
+}
+
 use_enroot() {
-  local conf=$ROOT/etc/enroot/enroot.conf
+  local conf=$ROOT/etc/enroot/enroot.conf uid
   ensure_directory "$ROOT$1/enroot"
   # Each user makes folders there, and nobody takes away another's.
   ensure_directory "$ROOT$1/enroot/cache" 1777
   ensure_directory "$ROOT$1/enroot/data" 1777
   ensure_directory "$ROOT$1/enroot/tmp" 1777
+  # Before somebody else makes a folder of that name, and writes to the images and containers of its user.
+  for uid in $(user_numbers); do
+    ensure_users_own "$ROOT$1/enroot/cache/user-$uid" "$uid"
+    ensure_users_own "$ROOT$1/enroot/data/user-$uid" "$uid"
+  done
   # The first line of a name counts, so others' of the same names are set aside.
   if [[ -f $conf ]]; then
     awk '
@@ -79,6 +108,7 @@ ensure_pyxis() {
 if [[ $(parameter orchestrator) == eks ]]; then
   skip "Kubernetes runs the containers"
 fi
+not_theirs=""
 # Images can be fetched again, so the fast volume that a stop of the machine empties comes first.
 volume=$(large_volume "$INSTANCE_STORE" "$SECOND_VOLUME")
 if [[ -n $volume ]]; then
@@ -88,7 +118,11 @@ if [[ -n $volume ]]; then
   if [[ -d $ROOT/etc/enroot ]]; then
     use_enroot "$volume"
   fi
-  note_health ok containers "containers are kept on $volume"
+  if [[ -n $not_theirs ]]; then
+    note_health warning containers "containers are kept on $volume; remove what others made in a user's name: $not_theirs"
+  else
+    note_health ok containers "containers are kept on $volume"
+  fi
 elif command -v dockerd >/dev/null || [[ -d $ROOT/etc/enroot ]]; then
   note_health warning containers "there is no large volume: images of containers will fill the root volume"
 fi

@@ -52,6 +52,7 @@ use_containerd() {
   ensure_directory "$drop_in"
   ensure_file_of containerd "$drop_in/10-hyperpod.conf" <<EOF
 [Service]
+$(waits_for "$1")
 ExecStart=
 ExecStart=$start --root $1/containerd
 EOF
