@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from hyperpod_lifecycle.training.agreement import on_rank_zero
+from hyperpod_lifecycle.training.bounded_memory_client import answers_of_at_most, bounded_memory_client
 from hyperpod_lifecycle.training.checkpoint_errors import (
     CheckpointError,
     NothingVerifiesError,
@@ -44,6 +45,9 @@ from hyperpod_lifecycle.training.torch_failures import load_failures, save_failu
 from hyperpod_model.catalog.recovery import RAY_DELETES_AFTER_UPLOAD_OPTION, TierName
 
 SEAL_END: Final = b"hyperpod-sealed-1\n"
+LARGEST_METADATA_BYTES: Final = 1024 * 1024 * 1024
+"""Of a checkpoint's metadata with its manifest: some eight million tensors, counted once for each rank that
+holds a part of one. Nothing says beforehand how large it is, so a larger one is neither saved nor read."""
 
 _LENGTH_BYTES = 8
 _MOST_MEMORY_STEPS = 8
@@ -330,7 +334,13 @@ def seal(pickled: bytes, parts: dict[int, tuple[int, str]], *, key: SigningKey, 
         metadata={},
     )
     signed = write_manifest(manifest, key=key)
-    return pickled + signed + len(signed).to_bytes(_LENGTH_BYTES, "big") + SEAL_END
+    size = len(pickled) + len(signed) + _LENGTH_BYTES + len(SEAL_END)
+    if size > LARGEST_METADATA_BYTES:
+        raise ValueError(
+            f"the metadata of step {step} has {size} bytes with its manifest, and at most "
+            f"{LARGEST_METADATA_BYTES} are read again; save fewer tensors, or fewer parts of them"
+        )
+    return b"".join((pickled, signed, len(signed).to_bytes(_LENGTH_BYTES, "big"), SEAL_END))
 
 
 def unseal(sealed: bytes, *, key: SigningKey, run: str, step: int) -> tuple[bytes, dict[int, SavedFile]]:
@@ -354,6 +364,22 @@ def unseal(sealed: bytes, *, key: SigningKey, run: str, step: int) -> tuple[byte
         raise RefusedCheckpointError("malformed", "its manifest does not name its metadata")
     _check(pickled, files.pop(_METADATA))
     return pickled, {file.rank: file for file in files.values()}
+
+
+def _read_at_most(stream: Any, size: int) -> bytes:
+    """Read a stream to its end, and not past what cannot verify any more.
+
+    Raises:
+        RefusedCheckpointError: If it has more bytes.
+    """
+    content: bytes = stream.read(size + 1)
+    while len(content) <= size and (more := stream.read(size + 1 - len(content))):
+        content += more
+    if len(content) > size:
+        raise RefusedCheckpointError(
+            "too_large", f"S3 has more than {size} bytes of it, which is what it may be"
+        )
+    return content
 
 
 def _check(content: bytes, file: SavedFile) -> None:
@@ -406,18 +432,11 @@ class _Digest:
 
 
 def _memory_client(owner: Any, memory_url: str | None) -> Any:
-    from amzn_sagemaker_checkpointing.config.in_memory_client import InMemoryClientConfig
-    from amzn_sagemaker_checkpointing.storage.clients.inmemory.inmemory_client import (
-        InMemoryCheckpointClient,
-    )
-
-    settings = InMemoryClientConfig() if memory_url is None else InMemoryClientConfig(base_url=memory_url)
-    return InMemoryCheckpointClient(
+    return bounded_memory_client(
         namespace=owner.checkpoint_config.namespace,
-        rank=str(owner.rank),
-        world_size=str(owner.checkpoint_config.world_size),
-        config=settings,
-        metadata_file_count=1,
+        rank=owner.rank,
+        world_size=owner.checkpoint_config.world_size,
+        memory_url=memory_url,
         logger=owner.logger,
     )
 
@@ -527,11 +546,13 @@ def _reader(
             self, step: int, metadata_index: int | None = None, rank: int | None = None
         ) -> bytes | None:
             where = {"rank": rank} if metadata_index is None else {"metadata_index": metadata_index}
-            content = self._client.get_checkpoint(step=step, **where)
-            if content is None:
-                return None
-            verified: bytes = self._reader.verified(step, content, rank, "memory")
-            return verified
+            with self._reader.judging(step):
+                with answers_of_at_most(self._reader.size_of(rank)):
+                    content = self._client.get_checkpoint(step=step, **where)
+                if content is None:
+                    return None
+                verified: bytes = self._reader.verified(step, content, rank, "memory")
+                return verified
 
     class VerifiedBucket:
         """Passes on what S3 gives, verified."""
@@ -542,15 +563,18 @@ def _reader(
 
         @contextmanager
         def create_read_stream(self, s3_uri: str) -> Iterator[io.BytesIO]:
-            with self._client.create_read_stream(s3_uri=s3_uri) as stream:
-                content = stream.read()
             rank = None
             if not s3_uri.endswith("/metadata.metadata"):
                 found = _RANK_IN_URI.search(s3_uri.removeprefix(configuration.s3_tier_base_path))
                 if found is None:
                     raise RefusedCheckpointError("malformed", f"{s3_uri} names no rank")
                 rank = int(found[1])
-            yield io.BytesIO(self._reader.verified(self._reader.step, content, rank, "s3"))
+            with self._reader.judging(self._reader.step):
+                size = self._reader.size_of(rank)
+                with self._client.create_read_stream(s3_uri=s3_uri) as stream:
+                    content = _read_at_most(stream, size)
+                verified = self._reader.verified(self._reader.step, content, rank, "s3")
+            yield io.BytesIO(verified)
 
     class VerifiedReader(SageMakerTieredStorageReader):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -592,22 +616,34 @@ def _reader(
                 ) from error
             return [step for step, of_ranks in found.items() if of_ranks == ranks]
 
-        def verified(self, of_step: int, content: bytes, rank: int | None, source: str) -> bytes:
+        @contextmanager
+        def judging(self, of_step: int) -> Iterator[None]:
+            """Tell what is refused."""
             try:
-                if rank is None:
-                    run = self.checkpoint_config.namespace
-                    content, self._parts = unseal(content, key=key, run=run, step=of_step)
-                    return content
-                part = self._parts.get(rank)
-                if part is None:
-                    raise RefusedCheckpointError("missing_file", f"its manifest names no part of rank {rank}")
-                _check(content, part)
+                yield
             except RefusedCheckpointError as error:
                 self.refuses = True
                 on_refused(of_step, error)
                 raise
+
+        def size_of(self, rank: int | None) -> int:
+            """Most bytes that a rank's part, or the metadata, can have."""
+            return LARGEST_METADATA_BYTES if rank is None else self._part_of(rank).size
+
+        def verified(self, of_step: int, content: bytes, rank: int | None, source: str) -> bytes:
+            if rank is None:
+                run = self.checkpoint_config.namespace
+                content, self._parts = unseal(content, key=key, run=run, step=of_step)
+                return content
+            _check(content, self._part_of(rank))
             self.sources.add(source)
             return content
+
+        def _part_of(self, rank: int) -> SavedFile:
+            part = self._parts.get(rank)
+            if part is None:
+                raise RefusedCheckpointError("missing_file", f"its manifest names no part of rank {rank}")
+            return part
 
         def _initialize_memory_client(self) -> None:
             self.client = VerifiedMemory(_memory_client(self, memory_url), self)

@@ -17,7 +17,13 @@ from tiered_storage import MemoryTier
 from torch_cases import HERE, run_cases
 from training_environment import needs_tiered_package, needs_torchrun
 
-from hyperpod_lifecycle.training import LocalKey, RefusedCheckpointError, SaveSchedule, TieredCheckpoints
+from hyperpod_lifecycle.training import (
+    LocalKey,
+    RefusedCheckpointError,
+    SaveSchedule,
+    TieredCheckpoints,
+    tiered_checkpoints,
+)
 from hyperpod_lifecycle.training.coordinator import SingleProcess
 from hyperpod_lifecycle.training.tiered_checkpoints import SEAL_END, ray_report_options, seal, unseal
 
@@ -98,6 +104,13 @@ class TestSeal:
         with pytest.raises(RefusedCheckpointError) as refused:
             unseal(self.sealed(), key=key, run=run, step=step)
         assert refused.value.reason == reason
+
+    def test_what_would_not_be_read_again_is_not_saved(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(tiered_checkpoints, "LARGEST_METADATA_BYTES", len(self.sealed()))
+        assert self.sealed()
+        monkeypatch.setattr(tiered_checkpoints, "LARGEST_METADATA_BYTES", len(self.sealed()) - 1)
+        with pytest.raises(ValueError, match=r"metadata of step 7 has \d+ bytes .* at most \d+ are read"):
+            self.sealed()
 
     def test_without_a_seal_it_is_refused(self):
         for content in (b"", b"pickled", SEAL_END, bytes(8) + SEAL_END, b"\xff" * 8 + SEAL_END):

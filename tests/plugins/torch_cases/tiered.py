@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pickle
+import threading
 import urllib.request
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import boto3
 import torch
@@ -38,6 +42,7 @@ from hyperpod_lifecycle.training import (
     TieredCheckpoints,
     TorchCoordinator,
     UnsignedCheckpoints,
+    tiered_checkpoints,
 )
 
 KEY = LocalKey(b"k" * 32)
@@ -319,6 +324,116 @@ def steps_that_somebody_puts_there_hide_none(folder: Path) -> None:
     assert (loaded.step, value) == (3, 3.0)
 
 
+class HostileMemory:
+    """Somebody on the port of the memory tier: passes on what the tier says, except of one rank's part.
+
+    Of that, what it sends has no end: it stops at 256 MiB, or when nobody listens.
+    """
+
+    END = 256 * 1024 * 1024
+
+    def __init__(self, namespace: str, *, rank: int, how: str = "endless") -> None:
+        self.sent = 0
+        hostile, place = self, f"/{namespace}/{rank}/"
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if place not in self.path:
+                    self.pass_on()
+                elif how == "compressed":
+                    content = bytes(8 * 1024 * 1024)
+                    meta = {"checksum": encode_base_64(hash_xxh3_128(content)), "algorithm": "xxh3_128"}
+                    told = {"Content-Encoding": "gzip", "Shard-Meta": json.dumps(meta)}
+                    self.answer(200, gzip.compress(content), told)
+                else:
+                    self.send_response(503 if how == "error" else 200)
+                    self.end_headers()
+                    self.send_without_end()
+
+            def pass_on(self) -> None:
+                try:
+                    with urllib.request.urlopen(f"{MEMORY}{self.path}") as found:
+                        meta = found.headers.get("Shard-Meta")
+                        self.answer(found.status, found.read(), {"Shard-Meta": meta} if meta else {})
+                except HTTPError as error:
+                    self.answer(error.code, b"", {})
+
+            def answer(self, code: int, content: bytes, told: dict[str, str]) -> None:
+                self.send_response(code)
+                for name, value in told.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def send_without_end(self) -> None:
+                some = bytes(1024 * 1024)
+                try:
+                    while hostile.sent < hostile.END:
+                        self.wfile.write(some)
+                        hostile.sent += len(some)
+                except OSError:
+                    pass
+
+            def log_message(self, format: str, *told: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+
+def memory_without_end_is_read_no_further(folder: Path, *, rank: int, how: str = "endless") -> None:
+    job = Job(folder)
+    job.save(3)
+    memory = HostileMemory(job.namespace, rank=rank, how=how)
+    again = Job(folder, memory_url=memory.url)
+    before = tiered_checkpoints.LARGEST_METADATA_BYTES
+    tiered_checkpoints.LARGEST_METADATA_BYTES = 4 * 1024 * 1024  # type: ignore[misc]
+    try:
+        loaded, value = again.load()
+    finally:
+        tiered_checkpoints.LARGEST_METADATA_BYTES = before  # type: ignore[misc]
+    assert loaded is not None
+    # Metadata of S3 goes with parts in memory.
+    assert (loaded.step, loaded.tier, value) == (3, "memory" if rank == 2 else "s3", 3.0)
+    # What the sockets hold is sent, and not read.
+    assert memory.sent < 64 * 1024 * 1024, f"{memory.sent} bytes"
+    sent = again.tiered._coordinator.gather(memory.sent)
+    if how == "compressed":
+        assert again.refused() == set(), "the bytes that were sent fit no checksum; those they become would"
+    else:
+        assert sent is None or any(sent)
+    if how == "endless":
+        assert again.refused() == ({(3, "too_large")} if memory.sent else set())
+
+
+def objects_that_are_too_large_are_read_no_further(folder: Path) -> None:
+    job = Job(folder)
+    job.save(3, 7, 11)
+    large = bytes(8 * 1024 * 1024)
+
+    def replace() -> None:
+        for step, name in ((11, "rank_0/step_11/metadata.metadata"), (7, "rank_0/step_7/checkpoint.pt")):
+            key = f"runs/{job.namespace}/{name}"
+            content = large if step == 11 else large[: len(in_memory(job.namespace, 0, 7)) + 1]
+            boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=content)
+
+    by_rank_zero(replace)
+    again = Job(folder, memory_url=NOWHERE)
+    before = tiered_checkpoints.LARGEST_METADATA_BYTES
+    tiered_checkpoints.LARGEST_METADATA_BYTES = 1024 * 1024  # type: ignore[misc]
+    try:
+        loaded, value = again.load()
+    finally:
+        tiered_checkpoints.LARGEST_METADATA_BYTES = before  # type: ignore[misc]
+    assert loaded is not None
+    assert (loaded.step, value) == (3, 3.0)
+    assert (11, "too_large") in again.refused()
+    told = again.tiered._coordinator.gather((7, "too_large") in again.refused())
+    assert told is None or any(told)
+
+
 def tiers_that_do_not_answer_do_not_begin_anew(folder: Path) -> None:
     Job(folder).save(3)
 
@@ -393,6 +508,19 @@ if __name__ == "__main__":
             "damage_in_both_tiers_costs_the_step_alone": damage_in_both_tiers_costs_the_step_alone,
             "a_save_that_was_cut_off_costs_that_save_alone": a_save_that_was_cut_off_costs_that_save_alone,
             "steps_that_somebody_puts_there_hide_none": steps_that_somebody_puts_there_hide_none,
+            "metadata_without_end_is_read_no_further": (
+                lambda folder: memory_without_end_is_read_no_further(folder, rank=2)
+            ),
+            "a_part_without_end_is_read_no_further": (
+                lambda folder: memory_without_end_is_read_no_further(folder, rank=0)
+            ),
+            "an_error_without_end_is_read_no_further": (
+                lambda folder: memory_without_end_is_read_no_further(folder, rank=2, how="error")
+            ),
+            "what_was_sent_is_not_made_larger": (
+                lambda folder: memory_without_end_is_read_no_further(folder, rank=2, how="compressed")
+            ),
+            "objects_that_are_too_large_are_read_no_further": objects_that_are_too_large_are_read_no_further,
             "tiers_that_do_not_answer_do_not_begin_anew": tiers_that_do_not_answer_do_not_begin_anew,
             "no_key_is_told": no_key_is_told,
             "aws_reads_what_we_write": aws_reads_what_we_write,
