@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from hyperpod_lifecycle.training.checkpoint_variables import CheckpointVariables
     from hyperpod_lifecycle.training.checkpoints import Checkpoint, Checkpoints, CheckpointWriter
     from hyperpod_lifecycle.training.coordinator import Coordinator, SingleProcess
-    from hyperpod_lifecycle.training.crash_loop import CrashLoopGuard, CrashLoopNotice, sns_notice
+    from hyperpod_lifecycle.training.crash_loop import (
+        CrashLoopGuard,
+        CrashLoopNotice,
+        CrashLoopStateError,
+        sns_notice,
+    )
     from hyperpod_lifecycle.training.distributed_checkpoints import DistributedCheckpoints, Loaded
     from hyperpod_lifecycle.training.finite_checks import FiniteChecks, NotFiniteError
     from hyperpod_lifecycle.training.loop_state import LoopState
@@ -60,7 +65,7 @@ _MODULES = {
     "checkpoint_variables": ("CheckpointVariables",),
     "checkpoints": ("Checkpoint", "CheckpointWriter", "Checkpoints"),
     "coordinator": ("Coordinator", "SingleProcess"),
-    "crash_loop": ("CrashLoopGuard", "CrashLoopNotice", "sns_notice"),
+    "crash_loop": ("CrashLoopGuard", "CrashLoopNotice", "CrashLoopStateError", "sns_notice"),
     "distributed_checkpoints": ("DistributedCheckpoints", "Loaded"),
     "finite_checks": ("FiniteChecks", "NotFiniteError"),
     "loop_state": ("LoopState",),
@@ -90,6 +95,7 @@ __all__ = [
     "Coordinator",
     "CrashLoopGuard",
     "CrashLoopNotice",
+    "CrashLoopStateError",
     "DistributedCheckpoints",
     "FiniteChecks",
     "KeyRing",

@@ -28,6 +28,10 @@ _log = logging.getLogger("hyperpod_lifecycle.training")
 _VERSION = 1
 
 
+class CrashLoopStateError(RuntimeError):
+    """Starts cannot be counted, so a job that always fails would start for ever: it does not start at all."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CrashLoopNotice:
     """What is told when a job is stopped.
@@ -141,6 +145,11 @@ class CrashLoopGuard:
         return self._state.attempts
 
     @property
+    def state_location(self) -> str:
+        """Where the count is, in words: deleted, it begins anew."""
+        return f"{self._documents.location}/{STATE_NAME}"
+
+    @property
     def saved_step(self) -> int | None:
         """Last step that any start saved; None if none did, or before :meth:`start`."""
         return self._state.step
@@ -151,6 +160,7 @@ class CrashLoopGuard:
         Raises:
             SystemExit: With :data:`CRASH_LOOP_EXIT_CODE`, if too many starts got nowhere. The notice is
                 written and told by the first start that is refused; those after it only log the line and end.
+            CrashLoopStateError: If the count cannot be read or written.
         """
         self._state = self._read()
         if self._state.attempts >= self._most:
@@ -158,7 +168,10 @@ class CrashLoopGuard:
         failed = self._state.attempts
         # Before the pause: a job that is ended meanwhile has been started all the same.
         self._state = _State(attempts=failed + 1, step=self._state.step)
-        self._write()
+        try:
+            self._write()
+        except Exception as error:
+            raise self._no_count("written", error) from error
         if failed:
             seconds = min(self._longest_pause, self._first_pause * 2.0 ** min(failed - 1, 60))
             _log.warning(
@@ -207,14 +220,31 @@ class CrashLoopGuard:
         _log.critical("%s", notice.line)
         if not self._state.told:
             self._state = _State(attempts=self._state.attempts, step=self._state.step, told=True)
-            self._documents.write(NOTICE_NAME, json.dumps(asdict(notice) | {"line": notice.line}).encode())
+            # A full disk may be why the job fails, and must not keep that from being told.
+            try:
+                self._documents.write(
+                    NOTICE_NAME, json.dumps(asdict(notice) | {"line": notice.line}).encode()
+                )
+            except Exception:
+                _log.exception("could not write %s in %s", NOTICE_NAME, self._documents.location)
             for tell in self._on_stop:
                 try:
                     tell(notice)
                 except Exception:
                     _log.exception("could not tell that %s is stopped", self._job)
-            self._write()
+            try:
+                self._write()
+            except Exception:
+                _log.exception("could not note that %s was told of; the next start tells again", self._job)
         raise SystemExit(CRASH_LOOP_EXIT_CODE)
+
+    def _no_count(self, verb: str, error: Exception) -> CrashLoopStateError:
+        return CrashLoopStateError(
+            f"{self.state_location}, which counts the starts of {self._job}, cannot be {verb}: "
+            f"{type(error).__name__}: {error}; a job whose starts are not counted might crash for ever, so "
+            "it does not start: give it a folder that its user can read and write and that has room, or a "
+            "URI s3://bucket/prefix where its role may get and put objects and list the bucket"
+        )
 
     def _read(self) -> _State:
         try:
@@ -226,6 +256,9 @@ class CrashLoopGuard:
                 "%s in %s cannot be read, counting anew: %s", STATE_NAME, self._documents.location, error
             )
             return _State()
+        except Exception as error:
+            # It may be right: counting anew would undo the cap whenever a file system or S3 fails.
+            raise self._no_count("read", error) from error
 
     def _write(self) -> None:
         self._documents.write(STATE_NAME, json.dumps(asdict(self._state) | {"version": _VERSION}).encode())

@@ -220,10 +220,11 @@ class RecoveryClock:
                 # With nothing lost, the first step is a new one.
                 lost = now - self._marks[4] if self._steps_lost else 0.0
                 self._write_recovery(lost=lost)
-        if now - self._heartbeat_at >= self._heartbeat_seconds:
+        # A clock that was put back would else keep both away until it is where it was.
+        if abs(now - self._heartbeat_at) >= self._heartbeat_seconds:
             self._heartbeat_at = now
             self._write_heartbeat(now)
-        if now - self._progress_at >= self._progress_seconds:
+        if abs(now - self._progress_at) >= self._progress_seconds:
             self._progress_at = now
             self.write_progress()
 

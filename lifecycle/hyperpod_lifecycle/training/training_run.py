@@ -243,13 +243,16 @@ class TrainingRun:
 
     def _warn_of_older(self, step: int | None) -> None:
         """Nothing among checkpoints tells that newer ones were there: what is beside them does."""
-        saved = None if self._guard is None else self._guard.saved_step
+        if self._guard is None:
+            return
+        saved = self._guard.saved_step
         if saved is None or (step is not None and step >= saved):
             return
         found = "there is no checkpoint: training begins anew" if step is None else f"step {step} is loaded"
         message = (
             f"step {saved} was saved before, and {found}; newer checkpoints were refused or removed, or the "
-            "place is not mounted"
+            f"place is not mounted; until step {saved} is saved again, no start counts as one that got "
+            f"somewhere: if training goes back on purpose, delete {self._guard.state_location}"
         )
         _log.warning("%s", message)
         if self._records is not None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from hyperpod_lifecycle.training import CrashLoopGuard, CrashLoopNotice, sns_notice
+from hyperpod_lifecycle.training import CrashLoopGuard, CrashLoopNotice, CrashLoopStateError, sns_notice
 from hyperpod_lifecycle.training.crash_loop import (
     CRASH_LOOP_EXIT_CODE,
     NOTICE_NAME,
     STATE_NAME,
 )
+from hyperpod_lifecycle.training.documents import FolderDocuments
 
 
 class Job:
@@ -216,8 +217,58 @@ def test_progress_that_cannot_be_noted_does_not_end_training_and_a_start_does(
     folder.write_text("a file where the folder should be")
     guard.progressed(3)
     assert "could not note that step 3 of llama is saved" in caplog.text
-    with pytest.raises(OSError, match=r"exists|Not a directory"):
+    with pytest.raises(
+        CrashLoopStateError, match="cannot be read: NotADirectoryError"
+    ):
         Job(folder).start()
+    folder.unlink()
+    (folder / STATE_NAME).mkdir(parents=True)
+    with pytest.raises(CrashLoopStateError, match="cannot be written: IsADirectoryError"):
+        Job(folder).start()
+
+
+def test_a_count_that_may_be_right_is_not_begun_anew(tmp_path: Path):
+    """S3 that does not answer, or without s3:ListBucket: going on would undo the cap."""
+
+    class Denied(FolderDocuments):
+        def read(self, name: str) -> bytes | None:
+            raise ConnectionError("S3 does not answer")
+
+    for _ in range(3):
+        Job(tmp_path).start()
+    with pytest.raises(CrashLoopStateError) as raised:
+        CrashLoopGuard(Denied(tmp_path), job="llama").start()
+    words = str(raised.value)
+    assert words.startswith(f"{tmp_path}/{STATE_NAME}, which counts the starts of llama, cannot be read: ")
+    assert "ConnectionError: S3 does not answer" in words
+    assert "it does not start: give it a folder" in words
+    assert "list the bucket" in words
+    assert Job(tmp_path).start().attempts == 4
+
+
+def test_a_full_disk_keeps_nobody_from_being_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    job = Job(tmp_path, most_attempts=1)
+    job.start()
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for starts in (1, 2):
+        with pytest.raises(SystemExit) as stopped:
+            job.start()
+        assert stopped.value.code == CRASH_LOOP_EXIT_CODE
+        assert len(job.notices) == starts, "told again: that it was told could not be noted"
+    assert f"could not write {NOTICE_NAME} in {tmp_path}" in caplog.text
+    assert "the next start tells again" in caplog.text
+    monkeypatch.undo()
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            job.start()
+    assert len(job.notices) == 3
+    assert (tmp_path / NOTICE_NAME).exists()
 
 
 def test_an_end_on_request_that_cannot_be_noted_is_none_that_fails(

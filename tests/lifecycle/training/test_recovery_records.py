@@ -153,6 +153,22 @@ def test_heartbeats_are_as_seldom_as_was_said(starts: Starts):
     assert starts.lines("recovery")[-1]["last_step"] == 10
 
 
+def test_a_clock_that_is_put_back_keeps_no_heartbeat_away(starts: Starts):
+    clock = ready(starts.begin(heartbeat_seconds=5.0, progress_seconds=5.0), 0, "none")
+    clock.step_done(0)
+    starts.time.passes(-3600)
+    for step in range(1, 8):
+        clock.step_done(step)
+        starts.time.passes(1)
+    # Here it is killed.
+    starts.time.passes(1)
+    ready(starts.begin(), 5).step_done(5)
+    (told,) = starts.lines("recovery")
+    assert told["last_step"] == 6
+    assert told["steps_lost"] == 2
+    assert {line["next_step"] for line in starts.lines("progress")} == {1, 2, 7, 6}
+
+
 def test_marks_come_in_their_order(starts: Starts):
     clock = starts.begin()
     with pytest.raises(RuntimeError, match="come once, and in this order"):

@@ -250,6 +250,8 @@ def test_newer_checkpoints_that_are_gone_are_missed(
     del saver.saved[left:]
     start(saver).train()
     assert message in caplog.text
+    assert "until step 7 is saved again, no start counts as one that got somewhere" in caplog.text
+    assert f"goes back on purpose, delete {tmp_path}/crash-loop-state.json" in caplog.text
     warned = [line for line in lines(tmp_path, "warning") if line["what"] == "older_checkpoint"]
     assert warned[-1]["details"] == {"saved_step": 7, "loaded_step": 3 if left else None}
 
