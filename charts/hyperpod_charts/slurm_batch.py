@@ -16,6 +16,19 @@ from hyperpod_model.job_spec import JobSpec
 JOB_ENTRY: Final = "/opt/hyperpod/train_entry.sh"
 """Where the lifecycle scripts install the job entry on every node."""
 
+_OF_OTHER_JOBS: Final = (
+    "SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_THREADS_PER_CORE SLURM_HINT",
+    "SLURM_DISTRIBUTION SLURM_NTASKS_PER_CORE SLURM_NTASKS_PER_SOCKET SLURM_NTASKS_PER_GPU",
+    "SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_CPUS_PER_GPU SLURM_GPUS",
+    "SLURM_GPUS_PER_NODE SLURM_GPUS_PER_SOCKET SLURM_GPUS_PER_TASK SLURM_GPU_BIND SLURM_CPU_BIND",
+    "SLURM_MEM_BIND",
+)
+"""Variables that ``salloc``, ``sbatch`` and ``srun`` leave to what is submitted from within a job. ``srun``
+takes them for options, and ``sbatch`` sets them anew only where its own job asks for such things.
+
+Source: ``man srun`` and ``man salloc`` of Slurm 22.05; newer ones have SLURM_TRES_PER_TASK for CPUs.
+"""
+
 _PARTITION: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(,[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 _RESOURCES: Final = re.compile(r"[A-Za-z][\w-]*(:[\w.-]+)?:[1-9]\d*")
 _PATH: Final = re.compile(r"/[\w./+@=,-]+")
@@ -84,6 +97,7 @@ def render_slurm_batch(job: JobSpec, *, batch: SlurmBatch | None = None) -> str:
     parts = [
         ["#!/bin/bash", f"# Job {job.name}, by hyperpod-jobs render --slurm.", *_options(job, how)],
         ["set -euo pipefail"],
+        _inherited(),
         _limit(job),
         [f"export {name}={shlex.quote(value)}" for name, value in _environment(job).items()],
         _step(job, how),
@@ -109,6 +123,8 @@ def _options(job: JobSpec, how: SlurmBatch) -> list[str]:
         f"--nodes={job.max_nodes}",
         "--ntasks-per-node=1",
         "--exclusive",
+        # Whole nodes have their CPUs, but a partition may have a default of memory.
+        "--mem=0",
         f"--gres={resources}" if resources else None,
         "--no-requeue" if job.auto_resume is None else "--requeue",
         "--open-mode=append",
@@ -125,6 +141,13 @@ def _generic_resources(job: JobSpec) -> str:
     accelerator = instance_type(job.instance_type).accelerator
     count = job.resources().accelerators
     return f"gpu:{count}" if accelerator is not None and accelerator.kind != "neuron" and count else ""
+
+
+def _inherited() -> list[str]:
+    return [
+        "# The shell that submitted this may be in a smaller job: the step gets all of its own nodes.",
+        "unset " + " \\\n  ".join(_OF_OTHER_JOBS),
+    ]
 
 
 def _limit(job: JobSpec) -> list[str]:
@@ -145,7 +168,8 @@ def _environment(job: JobSpec) -> dict[str, str]:
 
 def _step(job: JobSpec, how: SlurmBatch) -> list[str]:
     lines = []
-    srun = ["exec srun", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    # Without --export, the step of a job that was submitted with --export=NONE has no variables.
+    srun = ["exec srun", "--export=ALL", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
     if job.auto_resume is not None:
         lines = [
             "# HyperPod's srun runs the step again after it replaced a node; any other refuses the option.",

@@ -12,14 +12,25 @@ from hyperpod_model.cluster_spec import ClusterSpec, InstanceGroupSpec
 from hyperpod_model.faults import Fault
 from hyperpod_model.job_spec import JobSpec
 
+_MOST_SIGNAL_SECONDS: Final = 65535
+"""Of ``sbatch --signal``. Source: ``man sbatch``."""
+
+_SIGNAL_EARLY_SECONDS: Final = 60
+"""How much sooner than asked Slurm may send the signal. Source: ``man sbatch``, ``--signal``."""
+
+SHELL_VARIABLES: Final = frozenset({"UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO"})
+"""Variables that bash lets nobody set. Source: ``man bash``, "Shell Variables"."""
+
 _EXPANSION: Final = re.compile(r"(?<!\$)\$\([A-Za-z_][\w.-]*\)")
-_EKS_ONLY: Final[Mapping[str, str]] = {
+EKS_ONLY: Final[Mapping[str, str]] = {
     "elastic": "say nodes",
     "tiered_checkpointing": "keep checkpoints on a file system or in a bucket",
     "checkpointless": "keep checkpoints on a file system or in a bucket",
     "gpu_partition": "say accelerators",
 }
-_LEFT_OUT: Final[Mapping[str, str]] = {
+"""Fields that no batch file is written of, and what to do instead."""
+
+LEFT_OUT: Final[Mapping[str, str]] = {
     "namespace": "Slurm has none",
     "team": "use an account of Slurm, with sbatch --account",
     "priority_class": "use a quality of service, with sbatch --qos",
@@ -30,9 +41,16 @@ _LEFT_OUT: Final[Mapping[str, str]] = {
     "topology": "Slurm places nodes by its own topology, see sbatch --switches",
     "deep_health_checked": "Slurm gives no work to a node under deep health checks",
     "labels": "Slurm has none",
+    "vcpu": "a job has its nodes whole",
+    "memory_gib": "a job has its nodes whole",
+    "shared_memory_gib": "a job has its nodes whole",
+    "huge_pages_mib": "they are set up on the node, for all of its jobs",
+    "efa_interfaces": "a job has its nodes whole",
+    "rendezvous_id": "each start gets an id of its own",
     "ttl_seconds_after_finished": "the log stays",
     "clean_pod_policy": "Slurm ends all processes of a job that ends",
 }
+"""Fields of which a batch file says nothing, and why that is well or what to do instead."""
 
 
 def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
@@ -47,7 +65,7 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
     """
     faults = [
         Fault((name,), f"is there on clusters with EKS only; leave it out and {instead}")
-        for name, instead in _EKS_ONLY.items()
+        for name, instead in EKS_ONLY.items()
         if getattr(job, name) is not None
     ]
     if job.operator == "hyperpod":
@@ -68,7 +86,15 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
                 "with --image-file",
             )
         )
-    faults += _expansions(job)
+    faults += [*_expansions(job), *_variables(job), *_times(job), *_writable(job)]
+    if job.rendezvous == "master":
+        faults.append(
+            Fault(
+                ("rendezvous",),
+                "is left out of a batch file: processes meet by c10d, at the step's first node",
+                "warning",
+            )
+        )
     mounts = [PurePosixPath(claim.mount_path) for claim in job.persistent_volume_claims]
     if batch.venv is not None and job.script is not None:
         script = PurePosixPath(job.script)
@@ -85,7 +111,7 @@ def faults_on_slurm(job: JobSpec, batch: SlurmBatch) -> list[Fault]:
         *faults,
         *(
             Fault((name,), f"is left out of a batch file: {why}", "warning")
-            for name, why in _LEFT_OUT.items()
+            for name, why in LEFT_OUT.items()
             if name in job.model_fields_set and _says_something(getattr(job, name))
         ),
     ]
@@ -102,6 +128,58 @@ def _expansions(job: JobSpec) -> list[Fault]:
         for name, values in texts.items()
         for found in map(_EXPANSION.search, values)
         if found is not None
+    ]
+
+
+def _variables(job: JobSpec) -> list[Fault]:
+    reasons = {
+        name: "is what the batch file finds srun by; have the image set it, or the command, as env does"
+        for name in job.environment
+        if name == "PATH"
+    }
+    reasons |= {
+        name: "is a variable that bash lets nobody set; leave it out"
+        for name in job.environment
+        if name in SHELL_VARIABLES
+    }
+    reasons |= {
+        name: "is set by Slurm, whose commands read it; leave it out"
+        for name in job.environment
+        if name.startswith(("SLURM_", "SLURMD_"))
+    }
+    return [Fault(("environment", name), reason) for name, reason in reasons.items()]
+
+
+def _times(job: JobSpec) -> list[Fault]:
+    grace, limit = job.grace_period_seconds, job.active_deadline_seconds
+    if grace > _MOST_SIGNAL_SECONDS:
+        return [
+            Fault(
+                ("grace_period_seconds",),
+                f"must be at most {_MOST_SIGNAL_SECONDS}, which --signal of sbatch takes, got {grace}",
+            )
+        ]
+    if limit is not None and limit <= grace + _SIGNAL_EARLY_SECONDS:
+        return [
+            Fault(
+                ("active_deadline_seconds",),
+                f"must be more than {grace + _SIGNAL_EARLY_SECONDS}, got {limit}: Slurm sends SIGTERM "
+                f"grace_period_seconds ({grace}) before it and up to {_SIGNAL_EARLY_SECONDS} sooner, when "
+                "the job begins; allow more time, or less grace",
+            )
+        ]
+    return []
+
+
+def _writable(job: JobSpec) -> list[Fault]:
+    return [
+        Fault(
+            ("persistent_volume_claims", index, "read_only"),
+            f"is left out of a batch file: the job writes below {claim.mount_path} where its user may",
+            "warning",
+        )
+        for index, claim in enumerate(job.persistent_volume_claims)
+        if claim.read_only
     ]
 
 

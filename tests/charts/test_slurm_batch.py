@@ -23,7 +23,14 @@ import pytest
 from rendered_jobs import example
 
 from hyperpod_charts.slurm_batch import JOB_ENTRY, SlurmBatch, enroot_uri, render_slurm_batch
-from hyperpod_charts.slurm_batch_faults import faults_on_slurm, faults_on_slurm_cluster, partition_on
+from hyperpod_charts.slurm_batch_faults import (
+    EKS_ONLY,
+    LEFT_OUT,
+    SHELL_VARIABLES,
+    faults_on_slurm,
+    faults_on_slurm_cluster,
+    partition_on,
+)
 from hyperpod_model.catalog.nodes import AUTO_RESUME_OPTION
 from hyperpod_model.cluster_spec import ClusterSpec, load_cluster
 from hyperpod_model.faults import InvalidInputError
@@ -101,6 +108,7 @@ def test_a_job_gets_whole_nodes_with_one_task_each_and_goes_on_after_a_requeue()
         "--nodes=3",
         "--ntasks-per-node=1",
         "--exclusive",
+        "--mem=0",
         "--gres=gpu:8",
         "--requeue",
         "--open-mode=append",
@@ -158,7 +166,7 @@ def test_the_shell_takes_values_as_they_are(tmp_path: Path):
     greeting, empty, *words = done.stdout.split("\0")[:-1]
     assert (greeting, empty) == (environment["GREETING"], "")
     assert words[words.index("--") + 1 :] == ["/app/train.py", *arguments]
-    assert words[:3] == ["--ntasks-per-node=1", "--kill-on-bad-exit=1", JOB_ENTRY]
+    assert words[:4] == ["--export=ALL", "--ntasks-per-node=1", "--kill-on-bad-exit=1", JOB_ENTRY]
 
 
 @pytest.mark.parametrize("takes_it", [True, False])
@@ -168,7 +176,7 @@ def test_auto_resume_is_asked_for_where_srun_knows_it(tmp_path: Path, takes_it: 
     program.write_text(f'#!/bin/bash\n{answer}\nprintf "%s " "$@"\n')
     program.chmod(0o755)
     done = run_batch(render_slurm_batch(job()), tmp_path)
-    assert done.stdout.startswith(f"{AUTO_RESUME_OPTION} --ntasks") is takes_it
+    assert done.stdout.startswith(f"{AUTO_RESUME_OPTION} --export=ALL ") is takes_it
 
 
 @pytest.mark.parametrize(("count", "code"), [("", 0), ("0", 0), ("2", 0), ("3", 1)])
@@ -289,11 +297,90 @@ class TestFaults:
     def test_other_dollars_are_taken_as_they_are(self):
         assert faults_on_slurm(job(script_args=["$HOME", "$$(A)", "$(a b)", "$"]), SlurmBatch()) == []
 
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            (
+                "PATH",
+                "is what the batch file finds srun by; have the image set it, or the command, as env does",
+            ),
+            ("UID", "is a variable that bash lets nobody set; leave it out"),
+            ("SLURM_JOB_ID", "is set by Slurm, whose commands read it; leave it out"),
+        ],
+    )
+    def test_a_variable_that_would_keep_the_job_from_its_step_is_refused(self, name: str, said: str):
+        (fault,) = faults_on_slurm(job(environment={name: "1"}), SlurmBatch())
+        assert (fault.path, fault.message, fault.severity) == (("environment", name), said, "error")
+
+    def test_other_variables_are_the_jobs_own(self):
+        names = ("PYTHONPATH", "HOME", "MY_PATH", "MYUID", "SRUN_X", "NCCL_ALGO")
+        assert faults_on_slurm(job(environment=dict.fromkeys(names, "1")), SlurmBatch()) == []
+
+    def test_bash_refuses_what_is_said_to_be_its_own(self):
+        for name in SHELL_VARIABLES:
+            done = subprocess.run(
+                ["bash", "-c", f"export {name}=1"], capture_output=True, text=True, check=False
+            )
+            assert "readonly variable" in done.stderr, name
+
+    def test_sigterm_does_not_come_as_the_job_begins(self):
+        assert faults_on_slurm(job(active_deadline_seconds=181), SlurmBatch()) == []
+        said = self.found(job(active_deadline_seconds=180), "error")["active_deadline_seconds"]
+        assert said.startswith(
+            "must be more than 180, got 180: Slurm sends SIGTERM grace_period_seconds (120)"
+        )
+        assert self.found(job(active_deadline_seconds=180, grace_period_seconds=30), "error") == {}
+
+    def test_a_grace_period_is_one_that_sbatch_takes(self):
+        assert faults_on_slurm(job(grace_period_seconds=65535), SlurmBatch()) == []
+        said = self.found(job(grace_period_seconds=65536), "error")["grace_period_seconds"]
+        assert said == "must be at most 65535, which --signal of sbatch takes, got 65536"
+
+    def test_a_folder_that_is_not_only_read_is_said(self):
+        claims: list[dict[str, Any]] = [
+            {"claim_name": "a", "mount_path": "/lustre"},
+            {"claim_name": "b", "mount_path": "/b"},
+        ]
+        assert faults_on_slurm(job(persistent_volume_claims=claims), SlurmBatch()) == []
+        claims[1]["read_only"] = True
+        (fault,) = faults_on_slurm(job(persistent_volume_claims=claims), SlurmBatch())
+        assert fault.path == ("persistent_volume_claims", 1, "read_only")
+        assert "the job writes below /b where its user may" in fault.message
+        assert fault.severity == "warning"
+
+    def test_every_field_has_a_place(self):
+        """A field that is added to job specifications is rendered, refused or said to be left out."""
+        rendered = {
+            *("name", "image", "instance_type", "nodes", "accelerators", "processes_per_node"),
+            *("script", "script_args", "command", "environment", "persistent_volume_claims"),
+            *("grace_period_seconds", "active_deadline_seconds", "auto_resume", "checkpoint"),
+        }
+        judged = {"operator", "spares", "rendezvous"}
+        # The specification is checked against these, and nothing is rendered of them.
+        checked = {
+            *("capacity_type", "operator_version", "elastic_agent_version", "torch_version"),
+            *("python_version", "log_monitoring"),
+        }
+        always = {"host_network"}
+        assert (
+            rendered | judged | checked | always
+            == JobSpec.model_fields.keys() - EKS_ONLY.keys() - LEFT_OUT.keys()
+        )
+
     def test_what_is_left_out_is_said_where_the_job_says_it(self):
         spec = job(service_account="trainer", topology={"layer": 3}, labels={"team": "a"})
         warnings = self.found(spec, "warning")
         assert set(warnings) == {"service_account", "topology", "labels"}
         assert "execution role of their instance group" in warnings["service_account"]
+        parts = {
+            "vcpu": 8,
+            "memory_gib": 64,
+            "shared_memory_gib": 16,
+            "huge_pages_mib": 64,
+            "efa_interfaces": 32,
+        }
+        spec = job(**parts, rendezvous="master", rendezvous_id="a")
+        assert self.found(spec, "warning").keys() == {*parts, "rendezvous", "rendezvous_id"}
 
 
 def slurm_cluster(**changes: Any) -> ClusterSpec:

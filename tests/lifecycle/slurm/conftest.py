@@ -24,7 +24,9 @@ def _plain() -> Iterator[LocalSlurm]:
 
 @pytest.fixture(scope="module")
 def _with_gpus() -> Iterator[LocalSlurm]:
-    with LocalSlurm(nodes=6, gpus=8) as slurm:
+    # With a default of memory, as many clusters have it: of the 1000 MB that a node has.
+    parameters = ["SelectTypeParameters=CR_CPU_Memory", "DefMemPerNode=100"]
+    with LocalSlurm(nodes=6, gpus=8, parameters=parameters) as slurm:
         yield slurm
 
 

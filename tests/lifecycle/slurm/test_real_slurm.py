@@ -53,14 +53,20 @@ class Job:
         self.spec = JobSpec.model_validate(fields)
         self.id = ""
 
-    def submit(self, *options: str, gres: str | None = "", environment: dict[str, str] | None = None) -> Job:
+    def submit(
+        self,
+        *options: str,
+        gres: str | None = "",
+        environment: dict[str, str] | None = None,
+        through: tuple[str, ...] = (),
+    ) -> Job:
         how = SlurmBatch(venv=str(PROGRAMS.parent), log_folder=str(self.folder), generic_resources=gres)
         text = render_slurm_batch(self.spec, batch=how)
         # The lifecycle scripts install the entry at a place where a test may not write.
         assert JOB_ENTRY in text
         file = self.folder / "job.sbatch"
         file.write_text(text.replace(JOB_ENTRY, str(ENTRY)))
-        self.id = self.slurm.submit(*options, str(file), environment=environment)
+        self.id = self.slurm.submit(*options, str(file), environment=environment, through=through)
         return self
 
     @property
@@ -336,18 +342,25 @@ def test_the_command_submits_what_it_renders(plain: LocalSlurm, tmp_path: Path) 
     assert "submitted: refused by sbatch: sbatch: error:" in refused.stderr
 
 
-def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_path: Path) -> None:
+def batch_file_of_the_page(folder: Path, train: str) -> str:
+    """The one written by hand, with a stand-in for torchrun that runs some shell script for the training."""
     page = (ROOT / "docs" / "slurm-jobs.md").read_text()
     blocks = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (text,) = [block for block in blocks if "/fsx/code/evaluate.py" in block]
-    programs = tmp_path / "venv" / "bin"
+    programs = folder / "venv" / "bin"
     programs.mkdir(parents=True)
+    tell = 'echo "$* $PET_NNODES $PET_RDZV_ENDPOINT"'
     for name in ("python", "torchrun"):
-        (programs / name).write_text('#!/bin/sh\necho "$* $PET_NNODES $PET_RDZV_ENDPOINT"\n')
+        (programs / name).write_text(f"#!/bin/sh\n{tell}\ncase $1 in */evaluate.py) ;; *) {train} ;; esac\n")
         (programs / name).chmod(0o755)
-    file = tmp_path / "job.sbatch"
+    file = folder / "job.sbatch"
     file.write_text(text.replace(JOB_ENTRY, str(ENTRY)).replace("/fsx/envs/train", str(programs.parent)))
-    job = plain.submit(f"--output={tmp_path}/log", str(file))
+    return str(file)
+
+
+def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_path: Path) -> None:
+    # The evaluation is done before the training, which ends the job.
+    job = plain.submit(f"--output={tmp_path}/log", batch_file_of_the_page(tmp_path, "sleep 3"))
     assert plain.wait_for_state(job, "COMPLETED", "FAILED") == "COMPLETED"
     nodes = plain.nodes_of(job)
     log = (tmp_path / "log").read_text()
@@ -356,6 +369,43 @@ def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_
     assert [address for address, _ in trained] == [plain.address_of(nodes[0])] * 3, log
     assert [address for address, _ in evaluated] == [plain.address_of(nodes[3])], log
     assert {port for _, port in trained}.isdisjoint({port for _, port in evaluated})
+    assert "more than one task" not in log
+    assert "srun: " not in log, "it warns of no option"
+
+
+def test_the_batch_file_written_by_hand_fails_with_its_training(plain: LocalSlurm, tmp_path: Path) -> None:
+    # The other two would train on.
+    train = "[ $SLURM_PROCID = 1 ] && exit 7; sleep 600"
+    job = plain.submit(f"--output={tmp_path}/log", batch_file_of_the_page(tmp_path, train))
+    assert plain.wait_for_state(job, "COMPLETED", "FAILED") == "FAILED"
+    assert "task 1: Exited with exit code 7" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        ("salloc", "--quiet", "--nodes=1", "--gpus-per-node=1", "--mem=50"),
+        ("salloc", "--quiet", "--nodes=2", "--gpus=2", "--mem-per-cpu=10"),
+        ("srun", "--quiet", "--nodes=1", "--ntasks=1", "--gpus-per-task=1", "--mem-per-gpu=10"),
+        ("env", "SBATCH_EXPORT=NONE"),
+    ],
+    ids=["GPUs a node", "GPUs a job", "GPUs a task", "without variables"],
+)
+def test_a_step_gets_all_of_its_nodes_whatever_shell_submits_it(
+    with_gpus: LocalSlurm, tmp_path: Path, shell: tuple[str, ...]
+) -> None:
+    show = f"scontrol --oneliner show step $SLURM_JOB_ID.$SLURM_STEP_ID >{tmp_path}/step-$SLURM_PROCID"
+    tell = "exec echo given $SLURM_GPUS_ON_NODE $FI_PROVIDER $WORD"
+    job = Job(
+        with_gpus, tmp_path, "whole", command=["bash", "-c", f"{show}; {tell}"], environment={"WORD": "w"}
+    )
+    job.submit(gres=None, through=shell)
+    assert job.wait_for_end() == "COMPLETED", job.log
+    assert job.said(r"^given (.*)$") == ["8 efa w"] * 2, job.log
+    # Slurm has a default of 100 MB here, and 1000 a node.
+    assert ",mem=2000M," in with_gpus.show("job", job.id)["TRES"]
+    steps = [(tmp_path / f"step-{rank}").read_text() for rank in (0, 1)]
+    assert all(re.search(r" TRES=cpu=8,mem=2000M,", step) for step in steps), steps
 
 
 def test_steps_of_a_heterogeneous_job_meet_within_the_step(plain: LocalSlurm, tmp_path: Path) -> None:

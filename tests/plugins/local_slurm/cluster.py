@@ -133,14 +133,18 @@ class LocalSlurm:
             )
         return done
 
-    def submit(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    def submit(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, through: Sequence[str] = ()
+    ) -> str:
         """Submit a batch file, and return the job's id.
 
         Args:
             arguments: Of ``sbatch``.
             environment: Further variables of the one who submits. Default none.
+            through: Command that runs ``sbatch``, such as ``salloc`` with options. Default none.
         """
-        return self.run("sbatch", "--parsable", *arguments, environment=environment).stdout.strip()
+        done = self.run(*through, "sbatch", "--parsable", *arguments, environment=environment)
+        return done.stdout.strip()
 
     def show(self, kind: str, name: str) -> dict[str, str]:
         """Fields of a job, step or node, as ``scontrol`` shows them.
