@@ -7,6 +7,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from hyperpod_charts.command.fault_lines import show
@@ -37,7 +38,7 @@ def run(options: Namespace) -> int:
         The exit code: 0, or 1 for a job that is refused, here or by ``sbatch``.
 
     Raises:
-        UsageError: If an option is wrong, or there is no ``sbatch``.
+        UsageError: If an option is wrong, or there is no ``sbatch`` or no folder for the log.
         UnusableInputError: If the job cannot be read.
     """
     if options.submit and shutil.which("sbatch") is None:
@@ -46,6 +47,11 @@ def run(options: Namespace) -> int:
             "hand the file to sbatch there"
         )
     batch = _batch_of(options)
+    if options.submit and batch.log_folder is not None and not Path(batch.log_folder).is_dir():
+        raise UsageError(
+            f"--log-folder must be a folder that is there, got {batch.log_folder}: Slurm ends a job whose "
+            "log it cannot open, without a word; make it, or see whether it is mounted here"
+        )
     cluster = cluster_of(options.cluster)
     content, name = job_content_of(options.job)
     # Not against the cluster: for a batch file, other things count.

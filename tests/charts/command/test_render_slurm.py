@@ -127,6 +127,23 @@ def test_without_sbatch_there_is_another_way(save, run, job, monkeypatch, folder
     assert "--submit needs sbatch, which is not here; run it on a login node" in ran.err
 
 
+def test_a_job_is_submitted_only_where_its_log_can_be(save, run, folder, job, sbatch):
+    got = sbatch("echo 1")
+    logs = folder / "logs"
+    options = ("render", save("job.yaml", job), "--slurm", "--log-folder", str(logs))
+    ran = run(*options, "--submit")
+    assert (ran.code, ran.out) == (2, "")
+    assert (
+        f"--log-folder must be a folder that is there, got {logs}: Slurm ends a job whose log it cannot open"
+        in ran.err
+    )
+    assert not got.exists()
+    assert run(*options).code == 0, "the file may be written where the folder is not"
+    logs.mkdir()
+    assert run(*options, "--submit").code == 0
+    assert got.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
