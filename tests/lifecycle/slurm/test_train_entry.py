@@ -518,6 +518,25 @@ def test_signals_reach_the_launcher(node: Node) -> None:
     assert int(said) == process.pid, "the launcher is in place of the shell"
 
 
+def test_the_launcher_has_the_limits_of_the_node_and_not_of_the_shell(node: Node) -> None:
+    node.step("ip-10-1-2-[3-4]", 2)
+    node.addresses(ip_10_1_2_3="10.1.2.3")
+    node.program("limits", "ulimit -Sn; ulimit -Hn; ulimit -Sl; ulimit -Hl")
+    shell = 'ulimit -Sn 300; ulimit -Hn 500; ulimit -Sl 8; exec bash "$0" "$@"'
+    done = subprocess.run(
+        ["bash", "-c", shell, ENTRY, "--command", "--", "limits"],
+        env=node.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files, most_files, locked, most_locked = done.stdout.split()
+    assert (files, most_files) == ("500", "500")
+    assert locked == most_locked != "8"
+
+
 def test_the_script_keeps_to_the_bash_of_the_nodes() -> None:
     assert ENTRY.read_text().startswith("#!/bin/bash\n")
     assert os.access(ENTRY, os.R_OK)

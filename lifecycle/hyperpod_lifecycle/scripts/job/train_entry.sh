@@ -82,6 +82,13 @@ append_to_log() {
   exec >>"$folder/$SLURMD_NODENAME.log" 2>&1
 }
 
+# raise_limits: Slurm hands down the limits of the shell that submitted the job, often 1024 open files. The first node
+# holds a connection to every node and process, and EFA locks memory.
+raise_limits() {
+  ulimit -Sn "$(ulimit -Hn)"
+  ulimit -Sl "$(ulimit -Hl)"
+}
+
 # asked WORDS...: what scontrol answers. Never through a pipe to a command that ends early: scontrol would die of SIGPIPE.
 asked() {
   local attempt pause=$PAUSE answer
@@ -321,6 +328,7 @@ enter_image() {
 main() {
   read_options "$@"
   append_to_log
+  raise_limits
   find_nodes
   export_nodes
   use_venv
