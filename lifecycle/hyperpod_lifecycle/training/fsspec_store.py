@@ -76,15 +76,15 @@ class _FsspecObjects(Objects):
             if entry["type"] == "directory"
         ]
 
-    def sizes(self, prefix: str) -> Mapping[str, int]:
+    def sizes(self, prefix: str) -> Iterable[tuple[str, int]]:
         top = self._path(prefix).rstrip("/")
         with self._words("listing", prefix):
             self._filesystem.invalidate_cache()
             try:
                 found = self._filesystem.find(top, detail=True)
             except FileNotFoundError:
-                return {}
-        return {name[len(top) + 1 :]: int(entry["size"]) for name, entry in found.items()}
+                return ()
+        return [(name[len(top) + 1 :], int(entry["size"])) for name, entry in found.items()]
 
     def get(self, key: str, *, at_most: int) -> bytes | None:
         stream = self.open(key)

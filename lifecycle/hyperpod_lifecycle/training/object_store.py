@@ -52,8 +52,12 @@ class Objects(ABC):
         """Names right below a prefix that others begin with; empty where nothing is."""
 
     @abstractmethod
-    def sizes(self, prefix: str) -> Mapping[str, int]:
-        """Bytes of all objects below a prefix, by the rest of their keys."""
+    def sizes(self, prefix: str) -> Iterable[tuple[str, int]]:
+        """The rest of the keys of all objects below a prefix, and their bytes.
+
+        Anybody who can write there may have put any number: go through them, and hold none that nobody asked
+        for.
+        """
 
     @abstractmethod
     def get(self, key: str, *, at_most: int) -> bytes | None:
@@ -124,7 +128,7 @@ class ObjectStore(CheckpointStore):
     def publish(self, attempt: Attempt, signed: bytes, *, replacing: bytes | None, replace: bool) -> bool:
         """Write the manifest, on the condition that there is none, or still the one to replace."""
         files = parse_verified(signed).files
-        sizes = self._objects.sizes(_files_prefix(attempt))
+        sizes = self.sizes(attempt, [file.name for file in files])
         for file in files:
             if sizes.get(file.name) != file.size:
                 raise SaveError(
@@ -155,7 +159,7 @@ class ObjectStore(CheckpointStore):
 
     def steps(self) -> list[int]:
         """Steps that have a manifest, or anything in its place."""
-        matches = (STEP_NAME.fullmatch(name) for name in self._objects.sizes("complete/"))
+        matches = (STEP_NAME.fullmatch(name) for name, _ in self._objects.sizes("complete/"))
         return [int(match[1]) for match in matches if match]
 
     def signed_manifest(self, step: int) -> bytes | None:
@@ -169,8 +173,8 @@ class ObjectStore(CheckpointStore):
 
     def sizes(self, attempt: Attempt, names: Iterable[str]) -> Mapping[str, int]:
         """List the attempt's objects."""
-        found = self._objects.sizes(_files_prefix(attempt))
-        return {name: found[name] for name in names if name in found}
+        wanted = set(names)
+        return {name: size for name, size in self._objects.sizes(_files_prefix(attempt)) if name in wanted}
 
     def open_unverified(self, attempt: Attempt, name: str) -> BinaryIO:
         """Open the object of a file."""
@@ -215,7 +219,7 @@ class ObjectStore(CheckpointStore):
             return []
         # What still has a manifest is being loaded or refused, and what was set aside is evidence.
         spared = set(self.steps())
-        for name in self._objects.sizes("refused/"):
+        for name, _ in self._objects.sizes("refused/"):
             match = _ATTEMPT_NAME.fullmatch(name)
             spared.update({int(match[1])} if match else ())
         found = []
@@ -233,9 +237,16 @@ class ObjectStore(CheckpointStore):
             return False
 
     def _delete_files(self, attempt: Attempt) -> bool:
-        names = self._objects.sizes(_files_prefix(attempt))
-        self._objects.delete(_file_key(attempt, name) for name in names)
-        return bool(names)
+        some = False
+
+        def keys() -> Iterator[str]:
+            nonlocal some
+            for name, _ in self._objects.sizes(_files_prefix(attempt)):
+                some = True
+                yield _file_key(attempt, name)
+
+        self._objects.delete(keys())
+        return some
 
 
 def _manifest_key(step: int) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -75,13 +76,11 @@ class _S3Objects(Objects):
             for common in page.get("CommonPrefixes", ()):
                 yield common["Prefix"][start:].rstrip("/")
 
-    def sizes(self, prefix: str) -> Mapping[str, int]:
+    def sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         start = len(self._key(prefix))
-        return {
-            entry["Key"][start:]: int(entry["Size"])
-            for page in self._pages(prefix)
-            for entry in page.get("Contents", ())
-        }
+        for page in self._pages(prefix):
+            for entry in page.get("Contents", ()):
+                yield entry["Key"][start:], int(entry["Size"])
 
     def get(self, key: str, *, at_most: int) -> bytes | None:
         found = self._get(key, at_most=at_most)
@@ -143,9 +142,8 @@ class _S3Objects(Objects):
                 raise CheckpointError(f"could not upload {key!r} to {self.location}: {error}") from error
 
     def delete(self, keys: Iterable[str]) -> None:
-        names = [self._key(key) for key in keys]
-        for start in range(0, len(names), _MOST_DELETED):
-            some = [{"Key": name} for name in names[start : start + _MOST_DELETED]]
+        left = iter(keys)
+        while some := [{"Key": self._key(key)} for key in islice(left, _MOST_DELETED)]:
             with self._words("DeleteObjects", some[0]["Key"]):
                 answer = self._client.delete_objects(
                     Bucket=self._bucket, Delete={"Objects": some, "Quiet": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -150,6 +151,39 @@ def test_removed_while_it_is_found(place: Place) -> None:
     place.open(keep=1)._store.remove(Attempt(1, saved.manifest.attempt))
     with pytest.raises(CheckpointGoneError), checkpoints.verified(saved):
         pytest.fail("it is gone")
+
+
+def test_objects_that_no_manifest_names_are_not_held(
+    place: Place, s3_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can write the bucket can put any number there."""
+    saved = save(place.open(), 1)
+    store = place.new_store()
+    objects = store._objects  # type: ignore[attr-defined]
+    real, more = objects._pages, 300
+
+    def pages(prefix: str, **request: str) -> Iterator[Any]:
+        yield from real(prefix, **request)
+        for page in range(more):
+            names = (f"run42/{prefix}{page}-{number}" for number in range(1000))
+            yield {"Contents": [{"Key": name, "Size": 1} for name in names]}
+
+    monkeypatch.setattr(objects, "_pages", pages)
+    attempt = Attempt(1, saved.manifest.attempt)
+    tracemalloc.start()
+    try:
+        sizes = store.sizes(attempt, ["shards/model.pt", ".metadata"])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert sizes == {"shards/model.pt": 7, ".metadata": 6}
+    assert peak < 4_000_000, "a page at a time"
+
+    more = 2
+    with requests(s3_client) as seen:
+        store.discard(Attempt(2, "a" * 32), 0)
+    deleted = [len(params["Delete"]["Objects"]) for name, params in seen if name == "DeleteObjects"]
+    assert deleted == [1000, 1000], "what one request takes"
 
 
 def test_object_that_changes_while_it_is_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,9 +217,7 @@ def test_progress_that_cannot_be_noted_does_not_end_training_and_a_start_does(
     folder.write_text("a file where the folder should be")
     guard.progressed(3)
     assert "could not note that step 3 of llama is saved" in caplog.text
-    with pytest.raises(
-        CrashLoopStateError, match="cannot be read: NotADirectoryError"
-    ):
+    with pytest.raises(CrashLoopStateError, match="cannot be read: NotADirectoryError"):
         Job(folder).start()
     folder.unlink()
     (folder / STATE_NAME).mkdir(parents=True)

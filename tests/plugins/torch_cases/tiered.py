@@ -362,7 +362,7 @@ class HostileMemory:
                 self.send_response(code)
                 for name, value in told.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
+                # Without Content-Length, which AWS's client would compare with what it unpacked.
                 self.end_headers()
                 self.wfile.write(content)
 
