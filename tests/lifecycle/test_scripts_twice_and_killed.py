@@ -44,5 +44,5 @@ class TestWholeRun:
         expected = read_tree(reached.node.root)
         assert differences(expected, run.to_the_end("the second time")) == [], scenario.name
         kills = 0 if number % WHOLE_RUNS_KILLED else KILLS_OF_A_WHOLE_RUN
-        for line in some(range(len(reached.lines)), most=kills, seed=scenario.name):
-            run.kill_and_repeat(line, str(reached.lines[line]), expected)
+        chosen = some(range(len(reached.lines)), most=kills, seed=scenario.name)
+        run.kill_and_repeat({line: str(reached.lines[line]) for line in chosen}, expected)

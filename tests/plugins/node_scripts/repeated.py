@@ -2,9 +2,12 @@
 
 Automatic: a step is run once for each way through it that any scenario's entry point takes, on the node as
 the steps before it left it. A run that is followed line by line shows at which lines something on the node
-has just changed; between two of these the node is the same, so killing there proves the same twice. Tests
-kill at a few such lines of each way, chosen by the step's name, and ``make soak`` (``HYPERPOD_SOAK=1``) at
-every line there is. Whole runs are killed at lines chosen in the same manner.
+has just changed; between two of these the node should be the same, so killing there proves the same twice.
+Tests kill at a few such lines of each way, chosen by the step's name, and ``make soak`` (``HYPERPOD_SOAK=1``)
+at every line there is. Whole runs are killed at lines chosen in the same manner.
+
+Kills that leave the same node, byte for byte, are followed by one run for all of them: nothing else goes from
+one run to the next.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import functools
 import os
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +24,7 @@ from hyperpod_lifecycle.scripts_folder import scripts_folder
 from node_scripts.lines import Line, follow, kill_before
 from node_scripts.node import Node
 from node_scripts.scenarios import SCENARIOS
-from node_scripts.trees import Tree, copy_tree, differences, fingerprint, read_tree
+from node_scripts.trees import Entry, Tree, copy_tree, differences, fingerprint, read_tree
 
 SOAK = os.environ.get("HYPERPOD_SOAK", "") not in ("", "0")
 KILLS_OF_A_WAY = 3
@@ -87,12 +90,26 @@ class Run:
         assert result.returncode == 0, result.stdout
         return lines, changed
 
-    def kill_and_repeat(self, line: int, what: str, expected: Tree) -> None:
-        self.from_the_start()
+    def kill_and_repeat(self, lines: Mapping[int, str], expected: Tree) -> None:
+        """Kill the script before each of some lines; from each node that is left, run it again.
+
+        Args:
+            lines: By how many lines run before, the line in words.
+            expected: What is on the node in the end.
+        """
+        left: set[frozenset[tuple[str, Entry]]] = set()
         command, environment = self.node.command(self.script), self.node.environment()
-        kill_before(line, command, environment=environment, folder=self.node.folder)
-        found = differences(expected, self.to_the_end(f"again, after it was killed before {what}"))
-        assert found == [], f"{self.script} killed before {what}, {self.node.scenario.name}: {found}"
+        for number, what in lines.items():
+            self.from_the_start()
+            kill_before(number, command, environment=environment, folder=self.node.folder)
+            found = frozenset(read_tree(self.node.root).items())
+            if found in left:
+                continue
+            left.add(found)
+            differing = differences(expected, self.to_the_end(f"again, after it was killed before {what}"))
+            assert differing == [], (
+                f"{self.script} killed before {what}, {self.node.scenario.name}: {differing}"
+            )
 
 
 @dataclass
@@ -173,5 +190,4 @@ def check_step(step: str, folder: Path) -> None:
         found = differences(expected, run.to_the_end("the second time"))
         assert found == [], f"{step} the second time, {run.node.scenario.name}: {found}"
         chosen = list(range(len(lines))) if SOAK else some(changed, most=KILLS_OF_A_WAY, seed=step)
-        for number in chosen:
-            run.kill_and_repeat(number, str(lines[number]), expected)
+        run.kill_and_repeat({number: str(lines[number]) for number in chosen}, expected)
