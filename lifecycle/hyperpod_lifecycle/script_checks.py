@@ -11,6 +11,7 @@ from typing import Literal
 
 from hyperpod_lifecycle.content_hash import ScriptFile, has_executable_mode, read_folder
 from hyperpod_lifecycle.script_hazards import check_hazards
+from hyperpod_lifecycle.shell_lines import commands_of, lines_of_code
 from hyperpod_lifecycle.slurm_configuration.fragments import check_slurm_fragment
 from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import check_provisioning_parameters
 from hyperpod_model.catalog.names import LIFECYCLE_SCRIPT
@@ -24,7 +25,6 @@ _SLURM_CONF = "slurm.conf"
 _SHOWN_CHOICES = 5
 _SHELLS = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?(?:ba|da|k|z)?sh\b")
 _BASH = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?bash\b")
-_HEREDOC = re.compile(r"(?<!<)<<(-?)\s*(?P<quote>['\"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)")
 _BROKEN_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\[ \t]+(#.*)?$")
 _CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _COMMAND_START = r"(?:^|[;&|(]|\b(?:then|do|else|if|while|until|exec|sudo|time)\b|!)\s*"
@@ -99,7 +99,7 @@ def check_script(file: ScriptFile, *, bundle: frozenset[str] = frozenset()) -> l
         *_check_line_ends(file, "error"),
         *_check_continuations(file),
         *_check_calls(file, bundle),
-        *check_hazards(file.path, [*_lines_of_code(file)], text=file.content.decode(errors="replace")),
+        *check_hazards(file.path, _text_of(file)),
     ]
 
 
@@ -114,10 +114,10 @@ def find_package_installation(folder: Path) -> Fault | None:
     """
     for file in read_folder(folder):
         if _is_script(file):
-            for number, line in _lines_of_code(file):
-                found = None if line.lstrip().startswith("#") else _APT.search(line)
+            for command in commands_of(_text_of(file)):
+                found = _APT.search(command.text)
                 if found:
-                    return Fault((file.path,), f"runs {found['apt']}", "warning", number)
+                    return Fault((file.path,), f"runs {found['apt']}", "warning", command.number)
     return None
 
 
@@ -184,6 +184,10 @@ def _way_to_an_entry_point(entry_point: str, paths: Sequence[str]) -> str:
     return f"choose one of {', '.join(choices[:_SHOWN_CHOICES])}{more}, or add it"
 
 
+def _text_of(file: ScriptFile) -> str:
+    return file.content.decode(errors="replace")
+
+
 def _is_script(file: ScriptFile) -> bool:
     return file.path.endswith((".sh", ".bash")) or _SHELLS.match(file.content) is not None
 
@@ -221,7 +225,7 @@ def _check_line_ends(file: ScriptFile, severity: Literal["error", "warning"]) ->
 
 def _check_continuations(file: ScriptFile) -> Iterator[Fault]:
     previous_continues = False
-    for number, line in _lines_of_code(file):
+    for number, line in lines_of_code(_text_of(file)):
         text = line.rstrip("\r")
         is_comment = text.lstrip().startswith("#")
         if previous_continues and is_comment:
@@ -250,7 +254,7 @@ def _check_calls(file: ScriptFile, bundle: frozenset[str]) -> Iterator[Fault]:
     names = "|".join(re.escape(name) for name in others)
     word = rf"(?P<word>[\"']?[^\s\"'=;&|()]*/(?P<name>{names})[\"']?)(?=\s|$|[;&|)])"
     call = re.compile(_COMMAND_START + word)
-    for number, line in _lines_of_code(file):
+    for number, line in lines_of_code(_text_of(file)):
         found = call.search(line)
         if found and not line.lstrip().startswith("#"):
             yield Fault(
@@ -259,45 +263,6 @@ def _check_calls(file: ScriptFile, bundle: frozenset[str]) -> Iterator[Fault]:
                 "warning",
                 number,
             )
-
-
-def _lines_of_code(file: ScriptFile) -> Iterator[tuple[int, str]]:
-    """Lines outside of here-documents and of quotes that span lines."""
-    heredoc: tuple[str, bool] | None = None
-    quote: str | None = None
-    for number, line in enumerate(file.content.decode(errors="replace").split("\n"), start=1):
-        if heredoc is not None:
-            word, tabs = heredoc
-            if (line.lstrip("\t") if tabs else line).rstrip("\r") == word:
-                heredoc = None
-            continue
-        starts_quoted = quote is not None
-        quote = _quote_after(line, quote)
-        if starts_quoted or quote is not None:
-            continue
-        yield number, line
-        opened = None if line.lstrip().startswith("#") else _HEREDOC.search(line)
-        if opened:
-            heredoc = (opened["word"], opened[1] == "-")
-
-
-def _quote_after(line: str, quote: str | None) -> str | None:
-    """The quote that is still open at the end of a line, or None."""
-    position = 0
-    while position < len(line):
-        character = line[position]
-        if quote == "'":
-            quote = None if character == "'" else quote
-        elif character == "\\":
-            position += 1
-        elif quote == '"':
-            quote = None if character == '"' else quote
-        elif character in "'\"":
-            quote = character
-        elif character == "#" and (position == 0 or line[position - 1] in " \t;&|("):
-            break
-        position += 1
-    return quote
 
 
 def _parse(file: ScriptFile, bash: str) -> Iterator[Fault]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from hyperpod_lifecycle.shell_lines import Command, commands_of
 from hyperpod_model.catalog.slurm_parameters import PARAMETERS
 from hyperpod_model.faults import Fault, Severity
 
@@ -23,12 +24,30 @@ _NODE_STATE = re.compile(
     _START + r"scontrol\s+(?:-\S+\s+)*update\s[^#;|&]*\bnode(?:name)?=\S*[^#;|&]*\bstate=", re.I
 )
 _FETCH = re.compile(_START + r"(?:timeout +\S+ +)?(?P<program>curl|wget)\s(?P<rest>[^#]*)")
-_TO_SHELL = re.compile(r"\b(?:curl|wget)\b[^#;]*\|\s*(?:sudo +(?:-\S+ +)*)?(?:ba|da|z)?sh\b")
+_SHELL = r"(?:\S*/)?(?:ba|da|z)?sh"
+_TO_SHELL = re.compile(
+    # Python with -c or -m reads it as data.
+    r"\b(?:curl|wget)\b[^#;]*\|\s*(?:sudo +(?:-\S+ +)*)?"
+    rf"(?:{_SHELL}\b|(?:\S*/)?python3?(?:\.\d+)?(?=\s*$|\s*[;|&]|\s+-(?:\s|$)))"
+    rf"|(?:\b{_SHELL}\s+(?:-\S+\s+)*|\beval\s+)[\"']?\$\(\s*(?:curl|wget)\b"
+    rf"|(?:\b(?:{_SHELL}|source|python3?)\s+(?:-\S+\s+)*|(?:^|[;&|]\s*)\.\s+)<\(\s*(?:curl|wget)\b"
+)
 _NOT_FETCHED = re.compile(
     r"169\.254\.169\.254|\[fd00:ec2::254\]|localhost|127\.0\.0\.1|latest/(?:api|meta-data)"
 )
+_ASKS_ONLY = {
+    "curl": re.compile(
+        r"(?:^|\s)(?:-[a-zA-Z]*X\s*|--request[ =])(?:POST|PUT|PATCH|DELETE|HEAD)\b"
+        r"|(?:^|\s)(?:-d|--data\S*|--json|-F|--form|-T|--upload-file|-[a-zA-Z]*I|--head)(?=[\s=]|$)"
+        r"|(?:^|\s)(?:-[a-zA-Z]*o\s*|--output[ =])/dev/null"
+    ),
+    "wget": re.compile(r"(?:^|\s)(?:--spider|--post-\S+|(?:-[a-zA-Z]*O\s*|--output-document[ =])/dev/null)"),
+}
+"""Sends something, or looks whether there is an answer: nothing is kept."""
 _CHECKSUM = re.compile(r"\b(?:sha(?:256|384|512)sum|shasum|gpg\s[^#]*--verify|cosign\s+verify)\b")
 _CLONE = re.compile(_START + r"(?:timeout +\S+ +)?git\s+(?:-\S+\s+)*clone\b(?P<rest>[^#;|&]*)")
+_BRANCH = re.compile(r"(?:^|\s)(?:-b|--branch)[ =]+[\"']?(?P<name>[^\s\"']+)")
+_MOVING_BRANCHES = ("HEAD", "dev", "develop", "development", "latest", "main", "master", "nightly", "trunk")
 _CHECKOUT = re.compile(r"\bgit\s[^#]*\b(?:checkout|reset\s+--hard|switch)\b")
 _PIP = re.compile(
     _START
@@ -51,15 +70,37 @@ _PIPEFAIL = re.compile(r"^\s*set\s+[^#]*pipefail\b")
 _NOT_SIMPLE = re.compile(
     r"\|\||&&|^\s*(?:if|elif|while|until|then|else|fi|do|done|case|esac|trap|set)\b|[{}]\s*$|\)\s*$|^\s*!|;;"
 )
-_APPEND = re.compile(r">>\s*[\"']?(?P<path>(?:/|~/|\$\{?HOME\}?/)[^\s\"';|&)]*)")
+_APPEND = re.compile(
+    r"(?:>>|\btee\s+(?:-\S+\s+)*?(?:-[a-z]*a[a-z]*|--append)\s(?:\s*-\S+\s)*)\s*[\"']?"
+    r"(?P<path>(?:/|~/|\$\{?HOME\}?/)[^\s\"';|&)]*)"
+)
 _LOG = re.compile(r"^/(?:var/log|dev|tmp|proc|run)/|\.log$")
-_GUARD = re.compile(r"\bgrep\b|\bcmp\b|\bdiff\b|! +-[efs]\b|ensure_")
+_GUARD = re.compile(r"! +-[efs]\b|(?:\[|\btest)\s[^|]*-[efs]\b[^|]*\|\||ensure_")
+_LOOK = re.compile(r"\b(?:grep|cmp|diff)\b")
+_VARIABLE = re.compile(r"\$\{?\w")
 _GUARD_LINES = 4
 _REMOVAL = re.compile(
     _START
     + r"rm\s+(?:-\S+\s+)*[\"']?(?P<path>/var/lib/(?:kubelet|containerd|docker))(?:/\*?)?[\"']?(?:\s|$|;)"
 )
 _FIRST_HOST = re.compile(r"scontrol\s+show\s+hostnames?\b[^#;]*\|\s*head\b")
+_ERREXIT_SHEBANG = re.compile(r"#!.*\s-[a-zA-Z]*e")
+_SAYS = re.compile(r"\s*(?:echo|printf|log\w*|warn\w*|info|die|fail|error)\b")
+_SAID = re.compile(r"\"[^\"$`]*\s[^\"`]*\"|'[^']*\s[^']*'")
+_PIP_VALUES = (
+    *("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--trusted-host", "-t", "--target"),
+    *(
+        "--prefix",
+        "--root",
+        "--cache-dir",
+        "--timeout",
+        "--retries",
+        "--python",
+        "--platform",
+        "--progress-bar",
+    ),
+)
+"""Options of pip whose value is a word of its own."""
 _COLON = re.compile(r"^\s*(?P<name>[A-Z][A-Za-z0-9]+)\s*:\s+(?P<value>\S.*)$")
 _SHORTEST_NAME = 10
 
@@ -67,33 +108,32 @@ _SHORTEST_NAME = 10
 _Finding: TypeAlias = tuple[int, str, Severity]
 
 
-class _Line(NamedTuple):
-    number: int
-    text: str
-
-
-def check_hazards(path: str, code: Sequence[tuple[int, str]], *, text: str) -> list[Fault]:
+def check_hazards(path: str, text: str) -> list[Fault]:
     """Find what a shell script does that fails or does harm on a later node.
 
     Args:
         path: The script's name for people.
-        code: Its lines of code with their numbers, without here-documents.
-        text: All of it.
+        text: The script.
     """
-    lines = [_Line(number, line) for number, line in code if not line.lstrip().startswith("#")]
+    lines = [command._replace(text=_without_words(command.text)) for command in commands_of(text)]
     found = [
         *_check_slurm(lines),
         *_check_fetches(lines, text),
         *_check_packages(lines, text),
         *_check_mounts(lines),
-        *_check_status(lines),
+        *_check_status(lines, ends_at_errors=_ERREXIT_SHEBANG.match(text) is not None),
         *_check_second_run(lines),
         *_check_settings(text),
     ]
     return [Fault((path,), message, severity, number) for number, message, severity in sorted(found)]
 
 
-def _check_slurm(lines: Sequence[_Line]) -> Iterator[_Finding]:
+def _without_words(text: str) -> str:
+    """A command without what it tells people, which may name commands."""
+    return _SAID.sub('""', text) if _SAYS.match(text) else text
+
+
+def _check_slurm(lines: Sequence[Command]) -> Iterator[_Finding]:
     has_pipefail = any(_PIPEFAIL.match(line.text) for line in lines)
     for line in lines:
         if _DAEMON.search(line.text):
@@ -119,7 +159,7 @@ def _check_slurm(lines: Sequence[_Line]) -> Iterator[_Finding]:
             )
 
 
-def _check_fetches(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
+def _check_fetches(lines: Sequence[Command], text: str) -> Iterator[_Finding]:
     is_checked = _CHECKSUM.search(text) is not None
     checks_out = _CHECKOUT.search(text) is not None
     for line in lines:
@@ -135,6 +175,7 @@ def _check_fetches(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
             fetch
             and not is_checked
             and not _NOT_FETCHED.search(fetch["rest"])
+            and not _ASKS_ONLY[fetch["program"]].search(fetch["rest"])
             and "--version" not in fetch["rest"]
         ):
             yield (
@@ -145,7 +186,7 @@ def _check_fetches(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
                 "warning",
             )
         clone = _CLONE.search(line.text)
-        if clone and not checks_out and not re.search(r"(?:^|\s)(?:-b|--branch)\b", clone["rest"]):
+        if clone and not checks_out and not _names_a_version(clone["rest"]):
             yield (
                 line.number,
                 "clones whatever is the newest then, so that nodes differ: check out a commit, or upload "
@@ -162,14 +203,19 @@ def _check_fetches(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
             )
 
 
+def _names_a_version(arguments: str) -> bool:
+    branch = _BRANCH.search(arguments)
+    return branch is not None and branch["name"] not in _MOVING_BRANCHES
+
+
 def _is_pinned(arguments: str) -> bool:
     words = arguments.split()
     if any(word in ("-r", "--requirement", "-c", "--constraint", "-e", "--no-index") for word in words):
         return True
     packages = [
         word.strip("\"'")
-        for word in words
-        if not word.startswith(("-", "$", ".", "/")) and word not in ("\\",)
+        for before, word in zip(["", *words], words, strict=False)
+        if before not in _PIP_VALUES and not word.startswith(("-", "$", ".", "/")) and word not in ("\\",)
     ]
     named = [
         word for word in packages if re.match(r"[A-Za-z]", word) and not word.endswith((".whl", ".tar.gz"))
@@ -177,7 +223,7 @@ def _is_pinned(arguments: str) -> bool:
     return all("==" in word or "@" in word for word in named)
 
 
-def _check_packages(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
+def _check_packages(lines: Sequence[Command], text: str) -> Iterator[_Finding]:
     if _LOCK_TIMEOUT.search(text):
         return
     for line in lines:
@@ -191,13 +237,13 @@ def _check_packages(lines: Sequence[_Line], text: str) -> Iterator[_Finding]:
             )
 
 
-def _check_mounts(lines: Sequence[_Line]) -> Iterator[_Finding]:
+def _check_mounts(lines: Sequence[Command]) -> Iterator[_Finding]:
     for at, line in enumerate(lines):
         mounted = _MOUNT.search(line.text)
         if not mounted or mounted["path"] == "/":
             continue
         path = re.escape(mounted["path"])
-        write = re.compile(rf"(?:\btouch\s[^#;|&]*|\btee\s[^#;|&]*|>\s*)[\"']?{path}/\S")
+        write = re.compile(rf"(?:\b(?:touch|mkdir)\s[^#;|&]*|\btee\s[^#;|&]*|>\s*)[\"']?{path}/\S")
         for earlier in lines[:at]:
             if write.search(earlier.text):
                 yield (
@@ -209,9 +255,8 @@ def _check_mounts(lines: Sequence[_Line]) -> Iterator[_Finding]:
                 )
 
 
-def _check_status(lines: Sequence[_Line]) -> Iterator[_Finding]:
-    ends_at_errors = False
-    previous: _Line | None = None
+def _check_status(lines: Sequence[Command], *, ends_at_errors: bool) -> Iterator[_Finding]:
+    previous: Command | None = None
     for line in lines:
         if _ERREXIT_ON.match(line.text):
             ends_at_errors = True
@@ -220,7 +265,7 @@ def _check_status(lines: Sequence[_Line]) -> Iterator[_Finding]:
         elif (
             ends_at_errors
             and previous is not None
-            and previous.number == line.number - 1
+            and line.follows
             and _STATUS.match(line.text)
             and not _NOT_SIMPLE.search(previous.text)
         ):
@@ -230,15 +275,14 @@ def _check_status(lines: Sequence[_Line]) -> Iterator[_Finding]:
                 "command; then, or command || status=$?",
                 "warning",
             )
-        if line.text.strip():
-            previous = line
+        previous = line
 
 
-def _check_second_run(lines: Sequence[_Line]) -> Iterator[_Finding]:
+def _check_second_run(lines: Sequence[Command]) -> Iterator[_Finding]:
     for at, line in enumerate(lines):
         before = [earlier.text for earlier in lines[max(0, at - _GUARD_LINES) : at + 1]]
         append = _APPEND.search(line.text)
-        if append and not _LOG.search(append["path"]) and not any(_GUARD.search(text) for text in before):
+        if append and not _LOG.search(append["path"]) and not _is_guarded(append["path"], before):
             yield (
                 line.number,
                 f"appends to {append['path']} again each time it runs, as after a software update: look "
@@ -253,6 +297,16 @@ def _check_second_run(lines: Sequence[_Line]) -> Iterator[_Finding]:
                 "once, and leave it where it is a link or a mount already",
                 "warning",
             )
+
+
+def _is_guarded(path: str, commands: Sequence[str]) -> bool:
+    """Whether one of the commands looks at that file, or may do so through a variable."""
+    name = path.rpartition("/")[2]
+    return any(
+        _GUARD.search(text)
+        or (_LOOK.search(text) and (name in text.split(">>")[0] or _VARIABLE.search(text)))
+        for text in commands
+    )
 
 
 def _check_settings(text: str) -> Iterator[_Finding]:

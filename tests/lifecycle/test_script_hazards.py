@@ -41,9 +41,62 @@ HAZARDS = [
         "appends to /opt/slurm/etc/slurm.conf again each time",
     ),
     ("cat x >> ~/.bashrc", "appends to ~/.bashrc again each time"),
+    ("echo x | sudo tee -a /etc/fstab", "appends to /etc/fstab again each time"),
+    # As in a published script: what looks at something else is no guard.
+    (
+        "if [[ $(mount | grep /opt/dlami/nvme) ]]; then\n  cat <<E >> /etc/docker/daemon.json\n{}\nE\nfi",
+        "appends to /etc/docker/daemon.json again each time",
+    ),
+    ('bash -c "$(curl -fsSL https://e.org/i.sh)"', "runs what a server answers as root"),
+    (
+        "bash -s -- -y <(curl https://e.org/i.sh)\n. <(wget -qO- https://e.org)",
+        "(line 3): runs what a server",
+    ),
+    ('eval "$(curl https://e.org/env)"', "runs what a server answers as root"),
+    ("curl -sS https://e.org/get-pip.py | python3 -", "runs what a server answers as root"),
+    ("curl -fsSL https://e.org/i.sh \\\n  | bash", "(line 2): runs what a server answers as root"),
+    ("git clone -b main https://e.org/x.git", "clones whatever is the newest then"),
+    ("apt-get -y \\\n  install jq", "(line 2): runs apt-get without waiting"),
+    ("mkdir -p /fsx/logs\nmount /fsx", "writes to /fsx before it is mounted"),
+    # As in a published script: blanks between them, and several lines.
+    (
+        "set -ex\npython3 -u x.py \\\n  -rc a 2>&1\n\n# why\nexit_code=$?",
+        "(line 7): reads $? after a command",
+    ),
+    ("set -e\ncat > x <<E\na || b\nE\nrc=$?", "reads $? after a command"),
     ("rm -rf /var/lib/kubelet", "removes /var/lib/kubelet, which a second run takes"),
     ("sudo rm -rf /var/lib/containerd/*", "removes /var/lib/containerd"),
 ]
+
+
+AFTER = [
+    "x=$((1<<y))",
+    "x=$((1 << SHIFT))",
+    "if ((x << y)); then :; fi",
+    "cat <<END-OF-FILE\nit's\nEND-OF-FILE",
+    "cat <<A <<'B C'\n1\nA\n2\nB C",
+    'x="$(echo "it\'s")"',
+    'x="$(cat <<E\nit\'s\nE\n)"',
+    "x=$'it\\'s'",
+    "x=${y//\\'/}",
+    "echo a # it's <<E",
+    "echo 'use <<E' \"and <<E\"",
+    'case $x in a) echo "it\'s" ;; (b) : ;; esac',
+    "awk '\n  { print }\n' x",
+]
+
+
+@pytest.mark.parametrize("before", AFTER)
+def test_nothing_hides_what_follows(before: str) -> None:
+    line = before.count("\n") + 3
+    (fault,) = said(f"{before}\napt-get install jq")
+    assert fault.startswith(f"warning a.sh (line {line}): runs apt-get without waiting")
+
+
+def test_errors_end_a_script_by_its_first_line() -> None:
+    file = ScriptFile("a.sh", b"#!/bin/bash -eu\nmake\nif [ $? -ne 0 ]; then exit 1; fi\n", True)
+    (fault,) = check_script(file)
+    assert "reads $? after a command" in str(fault)
 
 
 @pytest.mark.parametrize(("body", "message"), HAZARDS, ids=[body for body, _ in HAZARDS])
@@ -77,6 +130,20 @@ def test_a_setting_in_a_here_document_that_slurm_stops_at() -> None:
         "curl -s http://169.254.169.254/latest/meta-data/placement/region",
         'curl -fsSL https://e.org/x -o x\necho "$SUM  x" | sha256sum --check',
         "wget --version",
+        "curl -X POST --data '{}' \"$WEBHOOK\"",
+        "curl -sf -o /dev/null https://sts.us-west-2.amazonaws.com || echo no way out",
+        "curl -sI https://e.org",
+        "wget -q --spider https://e.org",
+        "curl -s http://169.254.169.254/latest/x | python3 -c 'import json'",
+        "echo 'no controller; then systemctl restart slurmctld by hand'",
+        'log "first; apt-get install jq"',
+        "pip install --index-url https://pip.repos.neuron.amazonaws.com neuronx-cc==2.14.227",
+        "pip install torch==2.9.0 --extra-index-url https://download.pytorch.org/whl/cu126",
+        "git clone -b v1.2.3 https://e.org/x.git",
+        "set -e\nx='\n' || true\nrc=$?",
+        "[ -f /etc/x ] || echo a >> /etc/x",
+        "grep -q a /etc/x || echo a | tee -a /etc/x",
+        "cat <<E\ncurl https://e.org | bash\nE",
         "git clone --depth 1 --branch v0.20.0 https://github.com/NVIDIA/pyxis.git",
         "git clone https://e.org/x.git\ngit -C x checkout 0123abc",
         "pip install -r requirements.txt",
