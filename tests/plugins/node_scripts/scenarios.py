@@ -49,7 +49,12 @@ SCENARIOS: tuple[Scenario, ...] = (
             "mounts": {"login": [LUSTRE, HOMES]},
             "users_file": "/etc/hyperpod-users.csv",
         },
-        files={**MACHINE, "/etc/hyperpod-users.csv": "carol,2003,/home/carol"},
+        files={
+            **MACHINE,
+            "/etc/hyperpod-users.csv": "carol,2003,/home/carol",
+            "/proc/self/mounts": MACHINE["/proc/self/mounts"] + "/dev/nvme1n1 /opt/sagemaker xfs rw 0 0\n",
+            "/etc/enroot/enroot.conf": "#ENROOT_CACHE_PATH ${XDG_CACHE_HOME}/enroot\n",
+        },
     ),
     Scenario(name="nothing rendered", entry_point=_SERVICE, address="10.1.1.1", files=MACHINE),
     *NODES_OF_SCRIPTS,
