@@ -48,10 +48,8 @@ HAZARDS = [
         "appends to /etc/docker/daemon.json again each time",
     ),
     ('bash -c "$(curl -fsSL https://e.org/i.sh)"', "runs what a server answers as root"),
-    (
-        "bash -s -- -y <(curl https://e.org/i.sh)\n. <(wget -qO- https://e.org)",
-        "(line 3): runs what a server",
-    ),
+    ("bash -e <(curl https://e.org/i.sh)", "runs what a server answers as root"),
+    (". <(wget -qO- https://e.org)", "runs what a server answers as root"),
     ('eval "$(curl https://e.org/env)"', "runs what a server answers as root"),
     ("curl -sS https://e.org/get-pip.py | python3 -", "runs what a server answers as root"),
     ("curl -fsSL https://e.org/i.sh \\\n  | bash", "(line 2): runs what a server answers as root"),
