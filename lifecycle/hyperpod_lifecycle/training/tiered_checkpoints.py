@@ -167,7 +167,8 @@ class TieredCheckpoints:
 
         Raises:
             NothingVerifiesError: If there are some, and none verifies.
-            CheckpointError: If S3 does not say what is there, which says nothing about the checkpoints.
+            CheckpointError: If S3 does not say what is there, which says nothing about the checkpoints; or if
+                another number of ranks saved the newest that verifies.
             SigningKeyError: If the key cannot be used, which says nothing about the checkpoints.
         """
         self.wait()
@@ -245,6 +246,12 @@ class TieredCheckpoints:
                 message = "neither tier has its metadata: its save was cut off, or a tier does not answer"
                 self._refused(step, RefusedCheckpointError("no_manifest", message))
             return None
+        if reader.saved_by != self._coordinator.world_size:
+            raise CheckpointError(
+                f"step {step} of {self._namespace} was saved by {reader.saved_by} ranks, and this job has "
+                f"{self._coordinator.world_size}: managed tiered checkpointing loads with as many as saved; "
+                f"start {reader.saved_by} ranks, or begin anew under another namespace"
+            )
         names = ["shared", _own_name(rank)]
         own = {
             name: torch.empty(parts[f"{_SHARED}.{name}"].size, dtype=torch.uint8)
@@ -590,7 +597,7 @@ def _reader(
             return self._known
 
         def steps_in_bucket(self) -> list[int]:
-            """Steps with a folder of every rank, in S3.
+            """Steps with a folder of every rank, in S3, or with metadata: those of another number of ranks.
 
             AWS's own search gives the newest alone, which may be one that was cut off or that somebody put
             there, and takes a bucket that does not answer for an empty one.
@@ -609,12 +616,29 @@ def _reader(
                     configuration.namespace,
                     configuration.world_size,
                 )
+                return [
+                    step
+                    for step, of_ranks in found.items()
+                    if of_ranks == ranks or (0 in of_ranks and self._has_metadata(client, bucket, step))
+                ]
             except (BotoCoreError, ClientError) as error:
                 raise CheckpointError(
                     f"S3 refused or did not answer ListObjectsV2 of {configuration.s3_tier_base_path}: "
                     f"{error}; whether there are checkpoints is not known, so training does not begin anew"
                 ) from error
-            return [step for step, of_ranks in found.items() if of_ranks == ranks]
+
+        def _has_metadata(self, client: Any, bucket: str, of_step: int) -> bool:
+            # It comes last: a save that was cut off has none.
+            namespace = self.checkpoint_config.namespace
+            uri = self.s3_strategy.get_s3_uri(namespace, 0, of_step, "metadata.metadata")
+            key = uri.removeprefix(f"s3://{bucket}/")
+            answer = client.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+            return any(one["Key"] == key for one in answer.get("Contents", ()))
+
+        @property
+        def saved_by(self) -> int:
+            """How many ranks saved what the verified metadata is of."""
+            return len(self._parts)
 
         @contextmanager
         def judging(self, of_step: int) -> Iterator[None]:

@@ -44,6 +44,7 @@ from hyperpod_lifecycle.training import (
     UnsignedCheckpoints,
     tiered_checkpoints,
 )
+from hyperpod_lifecycle.training.tiered_checkpoints import seal, unseal
 
 KEY = LocalKey(b"k" * 32)
 MEMORY = os.environ["MEMORY_URL"]
@@ -434,6 +435,47 @@ def objects_that_are_too_large_are_read_no_further(folder: Path) -> None:
     assert told is None or any(told)
 
 
+def another_number_of_ranks_does_not_begin_anew(folder: Path, *, saved_by: int) -> None:
+    job = Job(folder)
+    job.save(3)
+
+    def as_if_saved_by_others() -> None:
+        client = boto3.client("s3")
+        sealed = in_memory(job.namespace, 2, 3)
+        pickled, parts = unseal(sealed, key=KEY, run=job.namespace, step=3)
+        for key in keys(job.namespace):
+            client.delete_object(Bucket=BUCKET, Key=key)
+        told = dict.fromkeys(range(saved_by), (parts[0].size, parts[0].sha256))
+        for rank in range(saved_by):
+            key = f"runs/{job.namespace}/rank_{rank}/step_3/checkpoint.pt"
+            client.put_object(Bucket=BUCKET, Key=key, Body=in_memory(job.namespace, 0, 3))
+        client.put_object(
+            Bucket=BUCKET,
+            Key=f"runs/{job.namespace}/rank_0/step_3/metadata.metadata",
+            Body=seal(pickled, told, key=KEY, run=job.namespace, step=3),
+        )
+        # A later one, that was cut off.
+        client.put_object(
+            Bucket=BUCKET, Key=f"runs/{job.namespace}/rank_0/step_7/checkpoint.pt", Body=b"cut off"
+        )
+
+    by_rank_zero(as_if_saved_by_others)
+    failure: Exception | None = None
+    try:
+        Job(folder, memory_url=NOWHERE).load()
+    except CheckpointError as error:
+        failure = error
+    assert f"was saved by {saved_by} ranks, and this job has 2" in str(failure)
+    assert "begin anew under another namespace" in str(failure)
+
+
+def a_first_save_that_was_cut_off_is_no_checkpoint(folder: Path) -> None:
+    job = Job(folder)
+    key = f"runs/{job.namespace}/rank_0/step_3/checkpoint.pt"
+    by_rank_zero(lambda: boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"cut off"))
+    assert job.load() == (None, 0.0)
+
+
 def tiers_that_do_not_answer_do_not_begin_anew(folder: Path) -> None:
     Job(folder).save(3)
 
@@ -521,6 +563,13 @@ if __name__ == "__main__":
                 lambda folder: memory_without_end_is_read_no_further(folder, rank=2, how="compressed")
             ),
             "objects_that_are_too_large_are_read_no_further": objects_that_are_too_large_are_read_no_further,
+            "more_ranks_than_saved_do_not_begin_anew": (
+                lambda folder: another_number_of_ranks_does_not_begin_anew(folder, saved_by=1)
+            ),
+            "fewer_ranks_than_saved_do_not_go_on_unseen": (
+                lambda folder: another_number_of_ranks_does_not_begin_anew(folder, saved_by=3)
+            ),
+            "a_first_save_that_was_cut_off_is_no_checkpoint": a_first_save_that_was_cut_off_is_no_checkpoint,
             "tiers_that_do_not_answer_do_not_begin_anew": tiers_that_do_not_answer_do_not_begin_anew,
             "no_key_is_told": no_key_is_told,
             "aws_reads_what_we_write": aws_reads_what_we_write,
