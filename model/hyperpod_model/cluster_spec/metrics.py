@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -162,10 +163,50 @@ def _check_records_folder(spec: ClusterSpec, folder: Any) -> Iterator[Fault]:
         if len(controllers) != 1:
             message = "is shipped by the controller, and no group has node_type: Controller; name one"
             yield Fault(path, message)
+        elif folder.startswith("/"):
+            yield from _check_controller_mounts(spec, controllers[0], folder)
     if spec.observability is None:
         yield Fault(
             path, "needs the log group of observability, got observability: null; keep it, or leave this out"
         )
+
+
+def _check_controller_mounts(spec: ClusterSpec, controller: Any, folder: str) -> Iterator[Fault]:
+    """Warn of a folder on the controller's own disk, where no job writes: scripts of users may mount more."""
+    mounts = _mount_paths(spec, controller)
+    if not all(known(mount) for mount in mounts):
+        return
+    # Of what leads upwards, or through other names, only the node knows where it ends.
+    said = PurePosixPath(folder)
+    if ".." in said.parts or any(said.is_relative_to(mount) for mount in mounts):
+        return
+    got = " and ".join(mounts) if mounts else "nothing"
+    yield Fault(
+        ("metrics", "recovery_records_folder"),
+        f"should lie below a file system that the controller mounts, got {folder!r}, and group "
+        f"{controller.name!r} mounts {got}: jobs on other nodes write no records there, so nothing is "
+        "shipped; name a folder below a mount, or mount the file_system on the controller",
+        severity="warning",
+    )
+
+
+def _mount_paths(spec: ClusterSpec, group: Any) -> list[Any]:
+    """Return where a group mounts file systems; UNKNOWN among them where that is known only later."""
+    said: list[Any] = []
+    for field, usual in (("lustre_mounts", "/fsx"), ("open_zfs_mounts", "/home")):
+        mounts: Any = getattr(group, field)
+        if not known(mounts):
+            return [UNKNOWN]
+        for mount in mounts:
+            where = mount.mount_path if known(mount) else UNKNOWN
+            said.append(usual if where is None else where)
+    file_system: Any = spec.file_system
+    mounts_it: Any = group.mounts_file_system
+    if not known(mounts_it) or not known(file_system):
+        return [*said, UNKNOWN]
+    if mounts_it and file_system is not None:
+        said.append(file_system.mount_path)
+    return said
 
 
 def _known(value: Any) -> Any:

@@ -100,6 +100,71 @@ def test_accepts(cluster: dict[str, Any], said: dict[str, Any]) -> None:
     assert not [fault for fault in found if fault.path[0] == "metrics"]
 
 
+def with_controller(**said: Any) -> dict[str, Any]:
+    groups = [one | said if one["node_type"] == "Controller" else one for one in SLURM["instance_groups"]]
+    return SLURM | {"instance_groups": groups}
+
+
+LUSTRE = {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "mount_name": "abcdefgh"}
+
+
+def folder_faults(cluster: dict[str, Any], folder: str) -> list[Fault]:
+    spec = ClusterSpec.model_validate(cluster | {"metrics": {"recovery_records_folder": folder}})
+    return [fault for fault in faults_of(spec) if fault.path == ("metrics", "recovery_records_folder")]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "folder", "got"),
+    [
+        (SLURM, "/var/recovery", "mounts /fsx"),
+        (SLURM, "/fsx2/recovery", "mounts /fsx"),
+        (with_controller(mounts_file_system=False), FOLDER, "mounts nothing"),
+        (SLURM | {"file_system": None}, FOLDER, "mounts nothing"),
+        (SLURM | {"file_system": {"mount_path": "/data"}}, FOLDER, "mounts /data"),
+        (with_controller(open_zfs_mounts=[{"dns_name": LUSTRE["dns_name"]}]), "/opt/a", "/home and /fsx"),
+    ],
+)
+def test_warns_of_a_records_folder_where_no_job_writes(
+    cluster: dict[str, Any], folder: str, got: str
+) -> None:
+    (fault,) = folder_faults(cluster, folder)
+    assert fault.severity == "warning"
+    assert f"got {folder!r}, and group 'controller' mounts " in fault.message
+    assert got in fault.message
+    assert "name a folder below a mount, or mount the file_system on the controller" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("cluster", "folder"),
+    [
+        (SLURM, "/fsx"),
+        (SLURM, "/fsx/../data"),
+        (SLURM | {"file_system": {"mount_path": "/data"}}, "/data/recovery"),
+        (with_controller(lustre_mounts=[LUSTRE], mounts_file_system=False), FOLDER),
+        (with_controller(lustre_mounts=[LUSTRE | {"mount_path": "/old"}]), "/old/recovery"),
+        (with_controller(open_zfs_mounts=[{"dns_name": LUSTRE["dns_name"]}]), "/home/shared/recovery"),
+    ],
+)
+def test_accepts_a_records_folder_below_any_mount(cluster: dict[str, Any], folder: str) -> None:
+    assert folder_faults(cluster, folder) == []
+
+
+@pytest.mark.parametrize("field", ["file_system", "mount_path", "mounts_file_system", "lustre_mounts"])
+def test_mounts_that_are_known_only_later_pass(field: str) -> None:
+    spec = ClusterSpec.model_validate(SLURM | {"metrics": {"recovery_records_folder": "/var/recovery"}})
+    groups: Any = spec.instance_groups
+    assert spec.file_system is not None
+    if field == "file_system":
+        spec = spec.model_copy(update={field: UNKNOWN})
+    elif field == "mount_path":
+        spec = spec.model_copy(update={"file_system": spec.file_system.model_copy(update={field: UNKNOWN})})
+    else:
+        groups = [group.model_copy(update={field: UNKNOWN}) for group in groups]
+        spec = spec.model_copy(update={"instance_groups": groups})
+    found = faults_of(spec)
+    assert not [fault for fault in found if fault.path == ("metrics", "recovery_records_folder")]
+
+
 def test_accepts_an_isolated_network_which_gets_an_endpoint() -> None:
     network = EKS["network"] | {"isolated": True}
     found = faults_of(ClusterSpec.model_validate(EKS | {"network": network, "metrics": {"prometheus": True}}))
