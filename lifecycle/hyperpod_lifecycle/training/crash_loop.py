@@ -189,9 +189,23 @@ class CrashLoopGuard:
         Args:
             step: Step of the checkpoint.
         """
+        self._note_saved(step, attempts=0)
+
+    def resumed(self, step: int) -> None:
+        """Say, on rank 0, that a checkpoint was loaded. A later step than any before is progress of the past.
+
+        A save in the background is told of when the next waits for it. A start that fails before has saved
+        it all the same, and this one alone has got nowhere so far.
+
+        Args:
+            step: Step of the checkpoint.
+        """
+        self._note_saved(step, attempts=min(1, self._state.attempts))
+
+    def _note_saved(self, step: int, *, attempts: int) -> None:
         if self._state.step is not None and step <= self._state.step:
             return
-        self._state = _State(attempts=0, step=step)
+        self._state = _State(attempts=attempts, step=step)
         try:
             self._write()
         except Exception:

@@ -136,6 +136,8 @@ class TrainingRun:
             self._clock.loaded(self._loop.next_step, "none" if loaded is None else loaded.tier)
         if saver is not None:
             self._warn_of_older(None if loaded is None else loaded.step)
+        if loaded is not None and self._guard is not None:
+            self._guard.resumed(loaded.step)
         if loaded is not None and loaded.not_restored:
             what = ", ".join(loaded.not_restored)
             message = f"could not restore {what}: the checkpoint has none for rank {self._coordinator.rank}"

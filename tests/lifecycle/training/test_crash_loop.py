@@ -86,6 +86,25 @@ def test_a_checkpoint_of_an_earlier_step_is_no_progress(tmp_path: Path):
     assert job.notices[0].step == 9
 
 
+def test_a_later_checkpoint_that_is_found_is_progress_of_the_past(tmp_path: Path):
+    job = Job(tmp_path, most_attempts=2)
+    job.start()
+    second = job.start()
+    second.resumed(9)
+    assert (second.attempts, second.saved_step) == (1, 9), "this start got nowhere yet"
+    third = job.start()
+    for step in (9, 3):
+        third.resumed(step)
+        assert (third.attempts, third.saved_step) == (2, 9)
+    third.progressed(10)
+    third.resumed(11)
+    assert third.attempts == 0, "it did get somewhere"
+    for _ in range(2):
+        job.start().resumed(11)
+    with pytest.raises(SystemExit):
+        job.start()
+
+
 def test_an_end_on_request_does_not_count(tmp_path: Path):
     job = Job(tmp_path, most_attempts=1)
     for _ in range(5):

@@ -213,6 +213,33 @@ def test_the_guard_hears_of_progress_and_of_an_end_on_request(tmp_path: Path):
     assert again.attempts == 0
 
 
+def test_a_save_that_its_start_could_not_tell_of_is_progress(tmp_path: Path):
+    """Saved in the background, and killed before the next save waits for it: start after start."""
+    saver = Memory()
+
+    def start(*, saves: bool) -> CrashLoopGuard:
+        guard = CrashLoopGuard(tmp_path / "guard", most_attempts=3, sleep=lambda seconds: None)
+        guard.start()
+        job = Job(tmp_path, saver, guard=guard, steps=1000)
+        saver.run = None
+        job.run.resume(saver, {})
+        before = len(saver.saved)
+        for _ in job.run.steps_left(saver, dict):
+            # Killed in the step after its one save, or in its first.
+            if not saves or len(saver.saved) > before:
+                break
+        return guard
+
+    for _ in range(8):
+        assert start(saves=True).attempts == 1
+    assert len(saver.saved) == 8
+    assert [step for step, _, _ in saver.saved] == list(range(3, 33, 4))
+    # From here on it gets nowhere.
+    assert [start(saves=False).attempts for _ in range(3)] == [1, 2, 3]
+    with pytest.raises(SystemExit):
+        start(saves=False)
+
+
 def test_what_is_not_restored_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     saver = Memory()
     Job(tmp_path, saver).train(tell_at=5)
