@@ -421,6 +421,40 @@ class TestUsers:
         assert worker.read("/fsx/alice/.bashrc") == "other\n"
         assert [path.name for path in worker.path("/fsx").iterdir() if "new" in path.name] == []
 
+    def test_accounts_that_cannot_be_changed(self, worker: Node) -> None:
+        said = "useradd: cannot lock /etc/passwd; try again later."
+        worker.replace("useradd", f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+        fails(worker, "add_users", f"useradd does not change alice: {said}", "fuser /etc/passwd.lock")
+
+    def test_accounts_that_others_change_for_a_moment(self, worker: Node) -> None:
+        real = worker.programs / "useradd"
+        (worker.programs / "later").symlink_to(real.readlink())
+        worker.replace(
+            "useradd",
+            '#!/bin/sh\n[ -e "$PROVISION_ROOT/waited" ] || { : >"$PROVISION_ROOT/waited"; exit 1; }\n'
+            'exec later "$@"\n',
+        )
+        assert "users of /fsx/hyperpod/users.csv on this node: 2" in succeeds(worker, "add_users")
+
+    def test_somebody_makes_a_home_first(self, worker: Node) -> None:
+        """Where all may make names: the node comes up all the same."""
+        worker.path("/fsx").chmod(0o1777)
+        worker.replace(
+            "mv",
+            f"#!/bin/sh\ncase $* in *new.i-0workers2*/alice) ln -s /etc '{worker.path('/fsx/alice')}' ;; esac\n"
+            f'exec {shutil.which("mv")} "$@"\n',
+        )
+        output = succeeds(worker, "add_users")
+        assert "left out: alice, since /fsx/alice is a link" in output
+        assert [path.name for path in worker.path("/fsx").iterdir() if "new" in path.name] == []
+
+    def test_root_that_is_nobody_there(self, worker: Node) -> None:
+        """As an OpenZFS file system exports by default."""
+        if os.geteuid() != 0:
+            return
+        os.chown(worker.path("/fsx/hyperpod"), 65534, 65534)
+        fails(worker, "share_ssh_keys", "/fsx/hyperpod belongs to nobody (user 65534)", "run again")
+
     def test_no_file_yet(self, worker: Node) -> None:
         worker.path("/fsx/hyperpod/users.csv").unlink()
         output = succeeds(worker, "add_users")

@@ -164,9 +164,9 @@ run chmod +t on it,run chmod +t on it,run chmod go-w on it,sticky/in,below stick
   [[ ${lines[1]} == "/closed/circle is a link in a circle" ]]
   [[ ${lines[2]} == *": fine" ]]
   if [ "$(id -u)" = 0 ]; then
-    chown -h 65534 "$PROVISION_ROOT/sticky/own"
+    chown -h 4242 "$PROVISION_ROOT/sticky/own"
     provision 'not_roots_alone "$ROOT/sticky/own/none"'
-    [[ ${lines[0]} == "/sticky/own belongs to user 65534: make it root's (chown root)" ]]
+    [[ ${lines[0]} == "/sticky/own belongs to user 4242: make it root's (chown root)" ]]
   fi
 }
 

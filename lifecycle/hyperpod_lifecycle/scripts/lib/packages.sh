@@ -31,14 +31,15 @@ version_of_package() {
   fi
 }
 
-# Unlike apt, dpkg does not wait for its lock at all.
+# Unlike apt, dpkg does not wait for its lock at all. A file of /etc that was changed here stays: nobody answers a question.
 dpkg_configure() {
-  timeout 1800 dpkg --configure -a 2>&1
+  timeout 1800 dpkg --force-confdef --force-confold --configure -a 2>&1
 }
 
 # The option covers the lock of dpkg, and retry that of the lists, which apt does not wait for.
 apt_get() {
-  timeout 1800 apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" 2>&1
+  timeout 1800 apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+    -o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold "$@" 2>&1
 }
 
 explain_apt() {

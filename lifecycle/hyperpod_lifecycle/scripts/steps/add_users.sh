@@ -10,6 +10,15 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/users.sh
 . "$here/lib/users.sh"
 
+# change_accounts COMMAND...: others change accounts too while a node boots, and some changes wait for processes to end.
+change_accounts() {
+  local said
+  if ! said=$(retry 3 5 "$@" 2>&1); then
+    fail "$1 does not change ${*: -1}: ${said##*$'\n'}" \
+      "see who uses the account (ps -u ${*: -1}) or changes accounts as well (fuser /etc/passwd.lock), then run again"
+  fi
+}
+
 # ensure_user NAME UID HOME
 ensure_user() {
   local name=$1 uid=$2 home=$3 account
@@ -19,7 +28,7 @@ ensure_user() {
         "give $name the number that owns their files, in the file or on the node"
     fi
     if [[ $(cut -d : -f 6 <<<"$account") != "$home" ]]; then
-      usermod --home "$home" "$name"
+      change_accounts usermod --home "$home" "$name"
     fi
     return 0
   fi
@@ -30,11 +39,11 @@ ensure_user() {
     if account=$(getent group "$uid"); then
       fail "number $uid of $name is that of the group ${account%%:*} on this node" "choose another number in $file"
     fi
-    groupadd --gid "$uid" "$name"
+    change_accounts groupadd --gid "$uid" "$name"
   elif [[ $(cut -d : -f 3 <<<"$account") != "$uid" ]]; then
     fail "the group $name has number $(cut -d : -f 3 <<<"$account") on this node, and needs $uid" "choose another name in $file"
   fi
-  useradd --uid "$uid" --gid "$uid" --home-dir "$home" --no-create-home --shell /bin/bash "$name"
+  change_accounts useradd --uid "$uid" --gid "$uid" --home-dir "$home" --no-create-home --shell /bin/bash "$name"
 }
 
 # ensure_home UID HOME: there as a whole or not at all, also when two nodes make it at once.
@@ -55,7 +64,7 @@ ensure_home() {
     chown -R --no-dereference "$uid:$uid" "$new"
     mv -T "$new" "$home" 2>/dev/null || rm -rf "$new"
   fi
-  if [[ ! -d $home || -L $home ]]; then
+  if [[ ! -d $home && ! -L $home ]]; then
     fail "cannot make the home folder $2" "see whether its file system is full or read-only"
   fi
 }
@@ -81,6 +90,12 @@ while IFS=, read -r name uid home; do
   fi
   ensure_user "$name" "$uid" "$home"
   ensure_home "$uid" "$home"
+  # Where all may make names, somebody may have been faster.
+  fault=$(home_fault "$uid" "$home")
+  if [[ -n $fault ]]; then
+    left_out+="${left_out:+; }$name, since $fault"
+    continue
+  fi
   count=$((count + 1))
 done <<<"$users"
 if [[ -n $left_out ]]; then
