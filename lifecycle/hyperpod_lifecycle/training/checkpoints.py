@@ -6,7 +6,6 @@ import hashlib
 import heapq
 import os
 import secrets
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -43,6 +42,7 @@ from hyperpod_lifecycle.training.manifest import (
 )
 from hyperpod_lifecycle.training.private_folders import PrivateFolder
 from hyperpod_lifecycle.training.signing_keys import SigningKey, trusts_unsigned
+from hyperpod_lifecycle.training.staging_folders import folder_of_copies
 from hyperpod_lifecycle.training.store_locations import store_at
 from hyperpod_lifecycle.training.verified_checkpoint import VerifiedCheckpoint, attempt_of, check_file
 
@@ -253,10 +253,10 @@ class Checkpoints:
         try:
             with (
                 self._store.reading(step),
-                tempfile.TemporaryDirectory(prefix="hyperpod-checkpoint-", dir=self._scratch) as scratch,
+                folder_of_copies(None if self._scratch is None else Path(self._scratch)) as scratch,
             ):
                 yield VerifiedCheckpoint(
-                    self._store, checkpoint.manifest, scratch=Path(scratch), threads=self._threads
+                    self._store, checkpoint.manifest, scratch=scratch, threads=self._threads
                 )
         finally:
             with self._loading_lock:

@@ -465,6 +465,51 @@ def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_copies_of_killed_loads_are_removed_by_the_next(place: Place, root: Path, tmp_path: Path) -> None:
+    """They are as large as the checkpoint: some kills would fill the disk of the node."""
+    saved = save(place.open(), 1)
+    scratch = tmp_path / "scratch"
+    program = (
+        "import os, signal, sys\n"
+        "from hyperpod_lifecycle.training import Checkpoints, LocalKey\n"
+        "key = LocalKey(b'k' * 32)\n"
+        "checkpoints = Checkpoints(sys.argv[1], key=key, run='run42', scratch=sys.argv[2])\n"
+        "with checkpoints.verified(checkpoints.latest_complete()) as verified:\n"
+        "    verified.path('shards/model.pt')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    for _ in range(2):
+        killed = subprocess.run([sys.executable, "-c", program, str(root), str(scratch)], check=False)
+        assert killed.returncode == -9
+        assert len(list(scratch.rglob("model.pt"))) == 1, "its own"
+    with place.open(scratch=scratch).verified(saved) as verified:
+        own = verified.path("shards/model.pt")
+        # One that is alive keeps its own.
+        with place.open(scratch=scratch).verified(saved) as other:
+            assert other.path("shards/model.pt") != own
+            assert own.read_bytes() == b"model 1"
+        assert list(scratch.rglob("model.pt")) == [own]
+    assert os.listdir(scratch) == []
+
+
+def test_copies_lie_also_where_there_are_no_locks(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    saved = save(place.open(), 1)
+
+    def no_locks(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    store = DirectoryStore(tmp_path / "run42", locks=False)
+    with Checkpoints(store, key=KEY, run="run42", scratch=scratch).verified(saved) as verified:
+        assert verified.path("shards/model.pt").is_relative_to(scratch)
+        assert "when it is killed have to be removed by hand" in caplog.text
+    assert os.listdir(scratch) == []
+
+
 @pytest.mark.parametrize("when", ["place_folder", "place_whole", "publish"])
 def test_links_in_a_save_lead_to_no_change_elsewhere(
     place: Place, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
