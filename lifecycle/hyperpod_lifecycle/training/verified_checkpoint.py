@@ -6,6 +6,7 @@ import errno
 import hmac
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,10 +16,13 @@ from typing import Any, BinaryIO
 
 from hyperpod_lifecycle.training.checkpoint_errors import CheckpointError, RefusedCheckpointError
 from hyperpod_lifecycle.training.checkpoint_store import Attempt, CheckpointStore
-from hyperpod_lifecycle.training.file_digests import digest_of
+from hyperpod_lifecycle.training.file_digests import Digest, digest_of
 from hyperpod_lifecycle.training.manifest import Manifest, SavedFile
 
 _LARGEST_IN_MEMORY_BYTES = 16 * 1024 * 1024
+# What a client of Lustre or NFS says until it is connected again, and a broken disk for good.
+_MAY_PASS = {errno.EIO, errno.ESTALE, errno.ESHUTDOWN, errno.ENOTCONN, errno.ETIMEDOUT}
+_PAUSES_SECONDS = (1.0, 5.0)
 
 
 class VerifiedCheckpoint:
@@ -146,10 +150,10 @@ def check_file(
     """Read a file to its end and compare it with the manifest.
 
     Raises:
-        RefusedCheckpointError: If it differs. What ``copy_to`` got must then be thrown away.
+        RefusedCheckpointError: If it differs, or cannot be read, not even a few seconds later. What
+            ``copy_to`` got must then be thrown away.
     """
-    with store.open_unverified(attempt, file.name) as stream, _reads(file.name):
-        got = digest_of(stream, copy_to=copy_to, at_most=file.size)
+    got = _digest_of(store, attempt, file, copy_to)
     if got.size != file.size:
         more = "more than " if got.size > file.size else ""
         raise RefusedCheckpointError(
@@ -157,6 +161,23 @@ def check_file(
         )
     if not hmac.compare_digest(got.sha256, file.sha256):
         raise RefusedCheckpointError("digest", f"the bytes of {file.name!r} are not those that were saved")
+
+
+def _digest_of(store: CheckpointStore, attempt: Attempt, file: SavedFile, copy_to: BinaryIO | None) -> Digest:
+    for pause in (*_PAUSES_SECONDS, None):
+        try:
+            with store.open_unverified(attempt, file.name) as stream, _reads(file.name):
+                return digest_of(stream, copy_to=copy_to, at_most=file.size)
+        except RefusedCheckpointError as refused:
+            cause = refused.__cause__
+            if pause is None or not isinstance(cause, OSError) or cause.errno not in _MAY_PASS:
+                raise
+        # Refused, a checkpoint costs the steps since the one before: this may cost seconds alone.
+        time.sleep(pause)
+        if copy_to is not None:
+            copy_to.seek(0)
+            copy_to.truncate()
+    raise AssertionError("unreachable")
 
 
 @contextmanager

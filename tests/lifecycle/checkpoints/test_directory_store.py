@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import json
 import os
 import stat
@@ -16,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from hyperpod_lifecycle.training import directory_store, file_locks
+from hyperpod_lifecycle.training import directory_store, file_locks, verified_checkpoint
 from hyperpod_lifecycle.training.checkpoint_errors import (
     CheckpointError,
     NothingVerifiesError,
+    RefusedCheckpointError,
     SaveError,
 )
 from hyperpod_lifecycle.training.checkpoints import Checkpoints
@@ -463,6 +465,72 @@ def test_many_that_start_and_clean_up_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(one, range(200)))
     assert os.listdir(tmp_path) == []
+
+
+class Broken(io.BytesIO):
+    """Gives some bytes and then an error, as from a server that a client lost."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(b"mo")
+        self.number = number
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = super().read(size)
+        if not content:
+            raise OSError(self.number, os.strerror(self.number))
+        return content
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ESHUTDOWN])
+@pytest.mark.parametrize("at", ["open", "read"])
+def test_file_that_cannot_be_read_for_a_moment(
+    place: Place, monkeypatch: pytest.MonkeyPatch, number: int, at: str
+) -> None:
+    """Refused, as by a client of Lustre that was evicted, it would cost the steps since the one before."""
+    saved = save(place.open(), 1)
+    pauses: list[float] = []
+    monkeypatch.setattr(verified_checkpoint.time, "sleep", pauses.append)
+    real = DirectoryStore.open_unverified
+    faults = 2
+
+    def opened(self: DirectoryStore, attempt: Any, name: str) -> Any:
+        nonlocal faults
+        if name != "shards/model.pt" or not faults:
+            return real(self, attempt, name)
+        faults -= 1
+        if at == "read":
+            return Broken(number)
+        try:
+            raise OSError(number, os.strerror(number))
+        except OSError as error:
+            raise RefusedCheckpointError("unreadable", "cannot be read") from error
+
+    monkeypatch.setattr(DirectoryStore, "open_unverified", opened)
+    assert place.open().latest_complete() == saved
+    assert pauses == [1.0, 5.0]
+    for read in (loaded, copied):
+        faults = 1
+        assert read(place.open(), saved) == b"model 1", "nothing of what was read before"
+    faults = 3
+    with pytest.raises(NothingVerifiesError):
+        place.open().latest_complete()
+    assert [event.reason for event in place.told("refused")] == ["unreadable"]
+
+
+def copied(checkpoints: Checkpoints, found: Any) -> bytes:
+    with checkpoints.verified(found) as verified:
+        return verified.path("shards/model.pt").read_bytes()
+
+
+def test_file_that_is_not_there_is_not_waited_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = save(place.open(), 1)
+    monkeypatch.setattr(verified_checkpoint.time, "sleep", lambda seconds: pytest.fail("it waits"))
+    place.write(place.file(saved, "shards/model.pt"), b"moxel 1")
+    with pytest.raises(RefusedCheckpointError, match="not those that were saved"):
+        loaded(place.open(), saved)
+    place.delete(place.file(saved, "shards/model.pt"))
+    with pytest.raises(RefusedCheckpointError, match="is missing"):
+        loaded(place.open(), saved)
 
 
 def test_copies_of_killed_loads_are_removed_by_the_next(place: Place, root: Path, tmp_path: Path) -> None:
