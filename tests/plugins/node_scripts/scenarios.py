@@ -29,8 +29,14 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="controller, HyperPod configures Slurm",
         entry_point=_SERVICE,
         address="10.1.0.10",
-        parameters=PARAMETERS,
-        files={**MACHINE, **MOUNTED_BY_HYPERPOD},
+        parameters={
+            **PARAMETERS,
+            "log_shipping": {
+                **PARAMETERS["log_shipping"],
+                "records": {"group": "controller", "folder": "/fsx/recovery"},
+            },
+        },
+        files={**MACHINE, **MOUNTED_BY_HYPERPOD, **CLOUDWATCH_AGENT},
         folders=("/tmp", "/opt/sagemaker", "/home", "/fsx"),
     ),
     Scenario(

@@ -3,11 +3,11 @@
 
 Usage: log_shipping.py NODE_FILE FILES [RECORDS_FOLDER]
 
-FILES is JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}; RECORDS_FOLDER is the folder of
-the resume library's records. Files go to the log group that HyperPod makes for the cluster, into streams
-NAME/GROUP/INSTANCE beside its own LifecycleConfig/GROUP/INSTANCE. Each start of a job writes a file of
-records: all of them go, each into a stream whose name begins with recovery/GROUP/INSTANCE. Needs nothing but
-the standard library of the node's own Python.
+FILES is JSON: path by name, such as {"slurmd": "/var/log/slurm/slurmd.log"}; RECORDS_FOLDER has copies of the
+resume library's records, see gather_records.py. Files go to the log group that HyperPod makes for the
+cluster, into streams NAME/GROUP/INSTANCE beside its own LifecycleConfig/GROUP/INSTANCE. Each start of a job
+writes a file of records: all of them go, each into a stream whose name begins with recovery/GROUP/INSTANCE.
+Needs nothing but the standard library of the node's own Python.
 """
 
 import json

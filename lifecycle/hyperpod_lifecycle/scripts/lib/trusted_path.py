@@ -39,8 +39,8 @@ def fault_of(top: str, path: str) -> str | None:
         shown = here.removeprefix(top)
         if status.st_uid == _NOBODY:
             return (
-                f"{shown} belongs to nobody (user {_NOBODY}), as where a file system squashes root: export it "
-                "with no_root_squash, then make this root's (chown root)"
+                f"{shown} belongs to nobody (user {_NOBODY}), as where a file system squashes root: export "
+                "it with no_root_squash, then make this root's (chown root)"
             )
         if status.st_uid not in (0, os.geteuid()):
             return f"{shown} belongs to user {status.st_uid}: make it root's (chown root)"

@@ -11,6 +11,39 @@ AGENT=amazon-cloudwatch-agent
 AGENT_CONTROL=$ROOT/opt/aws/$AGENT/bin/$AGENT-ctl
 AGENT_CONFIGURATION=$STATE_FOLDER/log-shipping.json
 
+GATHER=hyperpod-records
+UNITS=$ROOT/etc/systemd/system
+RECORDS=/opt/hyperpod/records
+
+# gather_records FOLDER: jobs of users write there, so that the agent reads copies.
+gather_records() {
+  ensure_directory "$ROOT$RECORDS" 0700
+  ensure_copy "$LIBRARY/gather_records.py" "$STATE_FOLDER/gather_records.py" 0755
+  ensure_file "$STATE_FOLDER/records-folder" <<<"$1"
+  ensure_directory "$UNITS"
+  ensure_file_of "$GATHER.timer" "$UNITS/$GATHER.service" <<END
+[Unit]
+Description=Copy records of recoveries for the CloudWatch agent
+
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/python3 -I -S /opt/hyperpod/gather_records.py /opt/hyperpod/records-folder $RECORDS
+TimeoutStartSec=300
+END
+  ensure_file_of "$GATHER.timer" "$UNITS/$GATHER.timer" <<'END'
+[Unit]
+Description=Gather records of recoveries
+
+[Timer]
+OnCalendar=minutely
+AccuracySec=1s
+
+[Install]
+WantedBy=timers.target
+END
+  ensure_service "$GATHER.timer"
+}
+
 keep_the_log_small() {
   ensure_directory "$ROOT/etc/logrotate.d"
   ensure_file "$ROOT/etc/logrotate.d/hyperpod-provisioning" <<'END'
@@ -42,6 +75,10 @@ if [[ ! -x $AGENT_CONTROL ]]; then
   note_health warning log_shipping "the CloudWatch agent is not on this node, so that no further log is sent: put it \
 into the image ($AGENT), or leave out log_shipping"
   exit 0
+fi
+if [[ -n $records ]]; then
+  gather_records "$records"
+  records=$RECORDS
 fi
 if ! configuration=$(python3 -I -S "$here/lib/log_shipping.py" "$NODE_FILE" "${wanted:-"{}"}" "$records" 2>&1); then
   fail "cannot tell which logs to send: ${configuration##*$'\n'}" "correct log_shipping in the cluster's specification"
