@@ -101,6 +101,7 @@ def render_slurm_batch(job: JobSpec, *, batch: SlurmBatch | None = None) -> str:
         _limit(job),
         [f"export {name}={shlex.quote(value)}" for name, value in _environment(job).items()],
         _step(job, how),
+        _preempted(job),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -169,8 +170,10 @@ def _environment(job: JobSpec) -> dict[str, str]:
 def _step(job: JobSpec, how: SlurmBatch) -> list[str]:
     lines = []
     # Without --export, the step of a job that was submitted with --export=NONE has no variables.
-    srun = ["exec srun", "--export=ALL", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
-    if job.auto_resume is not None:
+    srun = ["srun", "--export=ALL", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    if job.auto_resume is None:
+        srun.insert(0, "exec")
+    else:
         lines = [
             "# HyperPod's srun runs the step again after it replaced a node; any other refuses the option.",
             "resume=()",
@@ -178,6 +181,9 @@ def _step(job: JobSpec, how: SlurmBatch) -> list[str]:
             f"  srun {AUTO_RESUME_OPTION} --version >/dev/null 2>&1; then",
             f"  resume=({AUTO_RESUME_OPTION})",
             "fi",
+            "# SIGTERM is for the step, whose end counts.",
+            "trap : TERM",
+            "code=0",
         ]
         srun.insert(1, '"${resume[@]}"')
     command = [" ".join([*srun, JOB_ENTRY]), *_entry_options(job, how)]
@@ -186,7 +192,27 @@ def _step(job: JobSpec, how: SlurmBatch) -> list[str]:
     if job.script is None:
         command.append("--command")
     command.append(" ".join(["--", *map(shlex.quote, words)]))
+    if job.auto_resume is not None:
+        command[-1] += " || code=$?"
     return [*lines, " \\\n  ".join(command)]
+
+
+def _preempted(job: JobSpec) -> list[str]:
+    if job.auto_resume is None:
+        return []
+    return [
+        "# Slurm takes a job that saves and ends within the grace time of a preemption for one that failed.",
+        "job=$SLURM_JOB_ID",
+        "# The first job of an array has the array's id.",
+        'if [[ ${SLURM_ARRAY_JOB_ID:-} == "$job" ]]; then',
+        "  job+=_$SLURM_ARRAY_TASK_ID",
+        "fi",
+        'if ((code)) && [[ $(timeout 30 scontrol show job "$job") =~ PreemptTime=[0-9] ]]; then',
+        '  echo "preempted: job $job ended with $code and is requeued" >&2',
+        '  timeout 30 scontrol requeue "$job"',
+        "fi",
+        'exit "$code"',
+    ]
 
 
 def _entry_options(job: JobSpec, how: SlurmBatch) -> list[str]:

@@ -70,7 +70,7 @@ def run_batch(text: str, programs: Path, **environment: str) -> subprocess.Compl
     return subprocess.run(
         ["bash"],
         input=text,
-        env={"PATH": f"{programs}:/usr/bin:/bin", **environment},
+        env={"PATH": f"{programs}:/usr/bin:/bin", "SLURM_JOB_ID": "7", **environment},
         capture_output=True,
         text=True,
         timeout=60,
@@ -141,6 +141,8 @@ def test_a_job_that_is_not_to_resume_neither_requeues_nor_resumes():
     assert "--no-requeue" in options_of(text)
     assert AUTO_RESUME_OPTION not in text
     assert "SLURM_RESTART_COUNT" not in text
+    assert "scontrol requeue" not in text
+    assert "exec srun --export=ALL " in text
 
 
 def test_generic_resources_can_be_said_and_left_out():
@@ -189,14 +191,52 @@ def test_a_job_is_requeued_as_often_as_it_says(tmp_path: Path, count: str, code:
     assert ("requeued 3 times, and auto_resume.max_retries is 2" in done.stderr) is (code == 1)
 
 
+@pytest.mark.parametrize(
+    ("code", "time", "environment", "requeued"),
+    [
+        (143, "2026-11-01T10:00:00", {}, "7"),
+        (143, "2026-11-01T10:00:00", {"SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3"}, "7_3"),
+        # Of the job that submitted this one.
+        (143, "2026-11-01T10:00:00", {"SLURM_ARRAY_JOB_ID": "6", "SLURM_ARRAY_TASK_ID": "3"}, "7"),
+        (143, "None", {}, None),
+        (0, "2026-11-01T10:00:00", {}, None),
+    ],
+    ids=["preempted", "first of an array", "from an array", "failed", "done"],
+)
+def test_a_preempted_job_that_ends_by_itself_asks_for_its_requeue(
+    tmp_path: Path, code: int, time: str, environment: dict[str, str], requeued: str | None
+):
+    programs = {
+        "srun": f"#!/bin/sh\nexit {code}\n",
+        "scontrol": f'#!/bin/sh\necho "$*" >>{tmp_path}/asked\necho "  EligibleTime=x PreemptTime={time}"\n',
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    done = run_batch(render_slurm_batch(job()), tmp_path, **environment)
+    assert done.returncode == code, done.stderr
+    asked = tmp_path / "asked"
+    orders = [line for line in asked.read_text().splitlines() if "show" not in line] if asked.exists() else []
+    assert orders == ([] if requeued is None else [f"requeue {requeued}"])
+    assert ("preempted: job" in done.stderr) is (requeued is not None)
+
+
+def test_a_controller_that_does_not_answer_changes_no_exit_code(tmp_path: Path):
+    for name, code in (("srun", 9), ("scontrol", 1)):
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {code}\n")
+        (tmp_path / name).chmod(0o755)
+    assert run_batch(render_slurm_batch(job()), tmp_path).returncode == 9
+
+
 def test_a_whole_command_is_no_script_for_torchrun():
     text = render_slurm_batch(job(script=None, command=["accelerate", "launch", "a b.py"]))
-    assert "--command \\\n  -- accelerate launch 'a b.py'\n" in text
+    assert "--command \\\n  -- accelerate launch 'a b.py' || code=$?\n" in text
     assert "--command" not in render_slurm_batch(job())
 
 
 def test_a_container_has_the_folders_and_variables_of_the_job():
-    entry = shlex.split(render_slurm_batch(job()).partition(JOB_ENTRY)[2].replace("\\\n", ""))
+    step = render_slurm_batch(job()).partition(JOB_ENTRY)[2].partition(" || ")[0]
+    entry = shlex.split(step.replace("\\\n", ""))
     image = entry[entry.index("--image") + 1]
     assert image == "docker://444455556666.dkr.ecr.us-east-2.amazonaws.com#team/vision:2.3.1"
     assert entry[entry.index("--mount") + 1] == "/lustre"

@@ -313,6 +313,28 @@ def test_sigterm_reaches_the_training(plain: LocalSlurm, tmp_path: Path) -> None
     assert job.said(r"was told to end after step \d+"), job.log
 
 
+def test_a_preempted_job_saves_and_goes_on_later(tmp_path: Path) -> None:
+    partitions = (
+        "PreemptType=preempt/partition_prio",
+        "PreemptMode=REQUEUE",
+        "PartitionName=spare Nodes=ALL PriorityTier=1 GraceTime=60",
+        "PartitionName=urgent Nodes=ALL PriorityTier=9",
+    )
+    with LocalSlurm(nodes=2, parameters=partitions) as slurm:
+        job = Job(slurm, tmp_path, "preempted").submit("--partition=spare")
+        job.wait_for(r" begins at 0:", times=2)
+        wrapped = ("--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true")
+        other = slurm.submit("--partition=urgent", *wrapped)
+        assert job.wait_for_end() == "COMPLETED", job.log
+        assert slurm.show("job", other)["JobState"] == "COMPLETED"
+        assert slurm.show("job", job.id)["Restarts"] == "1"
+    assert job.said(r"was told to end after step \d+"), job.log
+    assert re.search(r"^preempted: job \d+ ended with \d+ and is requeued$", job.log, re.MULTILINE), job.log
+    begun = job.begun()
+    assert begun[:2] == [0, 0], job.log
+    assert min(begun[2:]) > 0, job.log
+
+
 def test_the_command_submits_what_it_renders(plain: LocalSlurm, tmp_path: Path) -> None:
     job = tmp_path / "job.yaml"
     job.write_text(
@@ -374,8 +396,8 @@ def test_the_batch_file_written_by_hand_on_the_page_runs(plain: LocalSlurm, tmp_
 
 
 def test_the_batch_file_written_by_hand_fails_with_its_training(plain: LocalSlurm, tmp_path: Path) -> None:
-    # The other two would train on.
-    train = "[ $SLURM_PROCID = 1 ] && exit 7; sleep 600"
+    # The other two would train on. Not at once: Slurm 22.05 ends no task that it is just about to start.
+    train = "if [ $SLURM_PROCID = 1 ]; then sleep 2; exit 7; fi; sleep 600"
     job = plain.submit(f"--output={tmp_path}/log", batch_file_of_the_page(tmp_path, train))
     assert plain.wait_for_state(job, "COMPLETED", "FAILED") == "FAILED"
     assert "task 1: Exited with exit code 7" in (tmp_path / "log").read_text()
