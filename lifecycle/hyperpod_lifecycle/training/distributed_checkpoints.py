@@ -121,6 +121,7 @@ class DistributedCheckpoints:
 
         Raises:
             NothingVerifiesError: If there are checkpoints and none verifies.
+            CheckpointError: If the only one was removed while it was loaded.
         """
         self.wait()
         found = self.checkpoints.latest_complete(check_files=check_files, start_over=start_over)
@@ -132,9 +133,9 @@ class DistributedCheckpoints:
             # Damaged since it was checked, or not checked before: this finds and refuses it.
             # Not start_over: part of the state may be loaded, and is none to begin with.
             again = self.checkpoints.latest_complete(check_files=True)
-            if again is not None and again.manifest == found.manifest:
+            if again is None or again.manifest == found.manifest:
                 raise
-        return None if again is None else self._load(again, state, loop)
+        return self._load(again, state, loop)
 
     def _begin(self, step: int, state: dict[str, Any], loop: LoopState) -> Callable[[], Checkpoint]:
         import torch.distributed.checkpoint as dcp

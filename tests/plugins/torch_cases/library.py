@@ -31,6 +31,7 @@ from hyperpod_lifecycle.training import (
     LoopState,
     NotFiniteError,
     NothingVerifiesError,
+    RefusedCheckpointError,
     ResumableBatches,
     RunRecords,
     SampleOrder,
@@ -258,6 +259,27 @@ def what_one_rank_finds_gone_is_gone_for_all(folder: Path) -> None:
     dist.barrier()
 
 
+def part_of_a_checkpoint_is_no_beginning(folder: Path) -> None:
+    """All are removed while the newest is loaded: nothing may train on what was loaded of it until then."""
+    two_saves(folder)
+    read = dcp.FileSystemReader.read_data
+
+    def removed_half_way(self: Any, plan: Any, planner: Any) -> Any:
+        read(self, plan, planner).wait()
+        dist.barrier()
+        if dist.get_rank() == 0:
+            (folder / "checkpoints").rename(folder / "gone")
+        dist.barrier()
+        raise RefusedCheckpointError("missing_file", "it is gone")
+
+    dcp.FileSystemReader.read_data = removed_half_way  # type: ignore[method-assign]
+    try:
+        raises(CheckpointError, lambda: loads(folder), "it is gone")
+    finally:
+        dcp.FileSystemReader.read_data = read  # type: ignore[method-assign]
+    dist.barrier()
+
+
 def what_others_saved_is_told_from_ours(folder: Path) -> None:
     checkpoints = Checkpoints(folder / "checkpoints", key=KEY, coordinator=TorchCoordinator())
     with checkpoints.begin(3) as writer:
@@ -397,6 +419,7 @@ if __name__ == "__main__":
             "hostile_metadata_never_runs": hostile_metadata_never_runs,
             "damage_that_one_rank_meets_is_met_by_all": damage_that_one_rank_meets_is_met_by_all,
             "what_one_rank_finds_gone_is_gone_for_all": what_one_rank_finds_gone_is_gone_for_all,
+            "part_of_a_checkpoint_is_no_beginning": part_of_a_checkpoint_is_no_beginning,
             "what_others_saved_is_told_from_ours": what_others_saved_is_told_from_ours,
             "nothing_verifies_is_no_beginning": nothing_verifies_is_no_beginning,
             "a_failure_of_one_rank_is_one_of_all": lambda folder: a_failure_of_one_rank_is_one_of_all(
