@@ -313,18 +313,24 @@ def test_sigterm_reaches_the_training(plain: LocalSlurm, tmp_path: Path) -> None
     assert job.said(r"was told to end after step \d+"), job.log
 
 
+PREEMPTING = (
+    "PreemptType=preempt/partition_prio",
+    "PreemptMode=REQUEUE",
+    "PartitionName=spare Nodes=ALL PriorityTier=1 GraceTime=60",
+    "PartitionName=urgent Nodes=ALL PriorityTier=9",
+)
+
+
+def preempt(slurm: LocalSlurm) -> str:
+    wrapped = ("--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true")
+    return slurm.submit("--partition=urgent", *wrapped)
+
+
 def test_a_preempted_job_saves_and_goes_on_later(tmp_path: Path) -> None:
-    partitions = (
-        "PreemptType=preempt/partition_prio",
-        "PreemptMode=REQUEUE",
-        "PartitionName=spare Nodes=ALL PriorityTier=1 GraceTime=60",
-        "PartitionName=urgent Nodes=ALL PriorityTier=9",
-    )
-    with LocalSlurm(nodes=2, parameters=partitions) as slurm:
+    with LocalSlurm(nodes=2, parameters=PREEMPTING) as slurm:
         job = Job(slurm, tmp_path, "preempted").submit("--partition=spare")
         job.wait_for(r" begins at 0:", times=2)
-        wrapped = ("--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true")
-        other = slurm.submit("--partition=urgent", *wrapped)
+        other = preempt(slurm)
         assert job.wait_for_end() == "COMPLETED", job.log
         assert slurm.show("job", other)["JobState"] == "COMPLETED"
         assert slurm.show("job", job.id)["Restarts"] == "1"
@@ -333,6 +339,18 @@ def test_a_preempted_job_saves_and_goes_on_later(tmp_path: Path) -> None:
     begun = job.begun()
     assert begun[:2] == [0, 0], job.log
     assert min(begun[2:]) > 0, job.log
+
+
+def test_a_job_that_fails_after_an_earlier_preemption_has_failed(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    program = f"[ -e {begun} ] && exit 3; sleep 3; touch {begun}; exec sleep 600"
+    with LocalSlurm(nodes=2, parameters=PREEMPTING) as slurm:
+        job = Job(slurm, tmp_path, "fails", command=["sh", "-c", program]).submit("--partition=spare")
+        slurm.wait_until("the first start", begun.exists)
+        preempt(slurm)
+        assert job.wait_for_end() == "FAILED", job.log
+        assert slurm.show("job", job.id)["Restarts"] == "1"
+    assert len(job.said(r"^preempted: job \d+ ended with \d+ and is requeued$")) == 1, job.log
 
 
 def test_the_command_submits_what_it_renders(plain: LocalSlurm, tmp_path: Path) -> None:
