@@ -46,8 +46,11 @@ def run_cases(
     )
     told: dict[str, str] = {}
     files = sorted(folder.glob(f"{script}-*.json"))
-    assert len(files) == ranks, f"exit code {run.returncode}:\n{run.stdout[-3000:]}\n{run.stderr[-6000:]}"
     for path in files:
         for name, wrong in json.loads(path.read_text()).items():
             told[name] = told.get(name, "") + (f"{path.stem}: {wrong}\n" if wrong else "")
+    # A rank that waits for one that failed may die before it can tell.
+    assert len(files) == ranks, (
+        f"exit code {run.returncode}:\n{''.join(told.values())}\n{run.stdout[-3000:]}\n{run.stderr[-6000:]}"
+    )
     return told
