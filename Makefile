@@ -35,7 +35,7 @@ help:
 	@echo 'make demo-stop  stop the double that make demo KEEP=1 left'
 	@echo 'make test       run the tests'
 	@echo 'make soak       kill node scripts at each of their lines (40 minutes on two cores), and'
-	@echo '                ranks and nodes of a training 200 times (20 minutes on a busy one)'
+	@echo '                ranks and nodes of a training 200 times (14 minutes)'
 	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
 	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
 	@echo 'make training   install PyTorch into $(TRAINING), for the tests that train; without it they are skipped'
