@@ -34,7 +34,7 @@ help:
 	@echo '                with KEEP=1 the double goes on; with SYNTH_ONLY=1 nothing is deployed'
 	@echo 'make demo-stop  stop the double that make demo KEEP=1 left'
 	@echo 'make test       run the tests'
-	@echo 'make soak       kill node scripts at each of their lines (40 minutes on two cores), and'
+	@echo 'make soak       kill node scripts at each of their lines (33 minutes on two cores), and'
 	@echo '                ranks and nodes of a training 200 times (14 minutes)'
 	@echo 'make mutants    weaken the hardened templates in every single way, and say which rules find it'
 	@echo 'make compare-review  let other tools judge a sample of the same weakenings; takes an hour'
