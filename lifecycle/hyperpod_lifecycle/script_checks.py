@@ -11,7 +11,7 @@ from typing import Literal
 
 from hyperpod_lifecycle.content_hash import ScriptFile, has_executable_mode, read_folder
 from hyperpod_lifecycle.script_hazards import check_hazards
-from hyperpod_lifecycle.shell_lines import commands_of, lines_of_code
+from hyperpod_lifecycle.shell_lines import CONTINUATION, commands_of, lines_of_code
 from hyperpod_lifecycle.slurm_configuration.fragments import check_slurm_fragment
 from hyperpod_lifecycle.slurm_configuration.provisioning_parameters import check_provisioning_parameters
 from hyperpod_model.catalog.names import LIFECYCLE_SCRIPT
@@ -26,7 +26,6 @@ _SHOWN_CHOICES = 5
 _SHELLS = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?(?:ba|da|k|z)?sh\b")
 _BASH = re.compile(rb"^#! *\S*/(?:env +(?:-S +)?)?bash\b")
 _BROKEN_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\[ \t]+(#.*)?$")
-_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _COMMAND_START = r"(?:^|[;&|(]|\b(?:then|do|else|if|while|until|exec|sudo|time)\b|!)\s*"
 
 _APT = re.compile(
@@ -244,7 +243,7 @@ def _check_continuations(file: ScriptFile) -> Iterator[Fault]:
                 "end the line with the backslash",
                 line=number,
             )
-        previous_continues = not is_comment and _CONTINUATION.search(text) is not None
+        previous_continues = not is_comment and CONTINUATION.search(text) is not None
 
 
 def _check_calls(file: ScriptFile, bundle: frozenset[str]) -> Iterator[Fault]:

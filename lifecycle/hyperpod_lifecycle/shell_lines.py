@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -11,7 +12,8 @@ _Kind: TypeAlias = Literal["code", "here-document", "quote"]
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:'([^']+)'|\"([^\"]+)\"|\\?([^\s;|&<>()'\"`\\]+))")
 _ARITHMETIC_START = re.compile(r"(?:^|[\s;&|!])$")
 _BEFORE_COMMENT = " \t;&|("
-_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+"""The end of a line that the next one continues."""
 _QUOTES = ("'", '"', "$'")
 _WITHIN_A_LINE = ("(", "((")
 """Taken for closed at the end of a line: a pattern of `case` closes one that nothing opened."""
@@ -63,7 +65,7 @@ def commands_of(text: str) -> Iterator[Command]:
             begun = Command(number, line.rstrip(), follows)
         else:
             begun = begun._replace(text=f"{begun.text} {stripped}")
-        if _CONTINUATION.search(begun.text):
+        if CONTINUATION.search(begun.text):
             begun = begun._replace(text=begun.text[:-1].rstrip())
         else:
             yield begun
@@ -72,7 +74,9 @@ def commands_of(text: str) -> Iterator[Command]:
         yield begun
 
 
-def _classified(text: str) -> Iterator[tuple[int, str, _Kind]]:
+@functools.lru_cache(maxsize=1)  # each check of a script goes through its lines
+def _classified(text: str) -> Sequence[tuple[int, str, _Kind]]:
+    found: list[tuple[int, str, _Kind]] = []
     here_documents: list[tuple[str, bool]] = []
     within: Sequence[str] = ()
     for number, line in enumerate(text.split("\n"), start=1):
@@ -80,15 +84,16 @@ def _classified(text: str) -> Iterator[tuple[int, str, _Kind]]:
             word, tabs = here_documents[0]
             if (line.lstrip("\t") if tabs else line).rstrip("\r") == word:
                 del here_documents[0]
-            yield number, line, "here-document"
+            found.append((number, line, "here-document"))
             continue
         starts_quoted = _is_quoted(within)
         within, opened = _read(line, within)
         if starts_quoted or _is_quoted(within):
-            yield number, line, "quote"
+            found.append((number, line, "quote"))
             continue
         here_documents = opened
-        yield number, line, "code"
+        found.append((number, line, "code"))
+    return tuple(found)
 
 
 def _is_quoted(within: Sequence[str]) -> bool:

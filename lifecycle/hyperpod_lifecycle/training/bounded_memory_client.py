@@ -34,17 +34,12 @@ def answers_of_at_most(size: int) -> Iterator[None]:
         _at_most.reset(before)
 
 
-def bounded_memory_client(
-    *, namespace: str, rank: int, world_size: int, memory_url: str | None, logger: Any
-) -> Any:
+def bounded_memory_client(owner: Any, *, memory_url: str | None) -> Any:
     """Return a client that raises :class:`RefusedCheckpointError` on an answer that is larger than it may be.
 
     Args:
-        namespace: Name of the job's checkpoints.
-        rank: Of this process.
-        world_size: Number of ranks.
+        owner: AWS's writer or reader, whose namespace, rank and logger the client has.
         memory_url: Where the tier is. None: AWS's name within the cluster.
-        logger: AWS's.
     """
     from amzn_sagemaker_checkpointing.config.in_memory_client import InMemoryClientConfig
     from amzn_sagemaker_checkpointing.storage.clients.inmemory.inmemory_client import (
@@ -71,12 +66,12 @@ def bounded_memory_client(
 
     settings = InMemoryClientConfig() if memory_url is None else InMemoryClientConfig(base_url=memory_url)
     return BoundedClient(
-        namespace=namespace,
-        rank=str(rank),
-        world_size=str(world_size),
+        namespace=owner.checkpoint_config.namespace,
+        rank=str(owner.rank),
+        world_size=str(owner.checkpoint_config.world_size),
         config=settings,
         metadata_file_count=1,
-        logger=logger,
+        logger=owner.logger,
     )
 
 

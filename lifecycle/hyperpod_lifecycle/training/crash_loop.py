@@ -7,7 +7,8 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -206,21 +207,17 @@ class CrashLoopGuard:
         if self._state.step is not None and step <= self._state.step:
             return
         self._state = _State(attempts=attempts, step=step)
-        try:
+        # The checkpoint is safe; without the note, this start counts as one that got nowhere.
+        with _failures_logged(f"could not note that step {step} of {self._job} is saved"):
             self._write()
-        except Exception:
-            # The checkpoint is safe; without the note, this start counts as one that got nowhere.
-            _log.exception("could not note that step %d of %s is saved", step, self._job)
 
     def interrupted(self) -> None:
         """Say that this start ends because somebody asked for it. It does not count. Call it on rank 0."""
         if self._state.attempts:
             self._state = _State(attempts=self._state.attempts - 1, step=self._state.step)
-            try:
+            # The end on request is no failure either; without the note, this start counts as one.
+            with _failures_logged(f"could not note that {self._job} ends on request"):
                 self._write()
-            except Exception:
-                # The end on request is no failure either; without the note, this start counts as one.
-                _log.exception("could not note that %s ends on request", self._job)
 
     def _stop(self) -> None:
         notice = CrashLoopNotice(
@@ -235,21 +232,15 @@ class CrashLoopGuard:
         if not self._state.told:
             self._state = _State(attempts=self._state.attempts, step=self._state.step, told=True)
             # A full disk may be why the job fails, and must not keep that from being told.
-            try:
+            with _failures_logged(f"could not write {NOTICE_NAME} in {self._documents.location}"):
                 self._documents.write(
                     NOTICE_NAME, json.dumps(asdict(notice) | {"line": notice.line}).encode()
                 )
-            except Exception:
-                _log.exception("could not write %s in %s", NOTICE_NAME, self._documents.location)
             for tell in self._on_stop:
-                try:
+                with _failures_logged(f"could not tell that {self._job} is stopped"):
                     tell(notice)
-                except Exception:
-                    _log.exception("could not tell that %s is stopped", self._job)
-            try:
+            with _failures_logged(f"could not note that {self._job} was told of; the next start tells again"):
                 self._write()
-            except Exception:
-                _log.exception("could not note that %s was told of; the next start tells again", self._job)
         raise SystemExit(CRASH_LOOP_EXIT_CODE)
 
     def _no_count(self, verb: str, error: Exception) -> CrashLoopStateError:
@@ -283,6 +274,14 @@ class _State:
     attempts: int = 0
     step: int | None = None
     told: bool = False
+
+
+@contextmanager
+def _failures_logged(words: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        _log.exception("%s", words)
 
 
 def _parsed(content: bytes) -> _State:

@@ -312,12 +312,8 @@ class DirectoryStore(CheckpointStore):
         """Open an attempt's folder: whoever can write the directory may put a link to elsewhere there."""
         folder = self._folder(attempt)
         try:
-            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                with opened_folder(root, folder.name) as whole:
-                    yield whole
-            finally:
-                os.close(root)
+            with opened_folder(self._root, folder.name) as whole:
+                yield whole
         except OSError as error:
             if error.errno not in _NO_FOLDER:
                 raise

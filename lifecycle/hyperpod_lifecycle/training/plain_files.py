@@ -31,17 +31,10 @@ def open_plain(root: Path, name: str, *, writable: bool = False) -> int:
     """
     *folders, last = name.split("/")
     try:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in folders:
-                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = below
+        with opened_folder(root, "/".join(folders)) as folder:
             # Without O_NONBLOCK a named pipe would hold the reader for ever.
             flags = (os.O_RDWR if writable else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK
             descriptor = os.open(last, flags, dir_fd=folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise _refusal(name, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -69,11 +62,11 @@ def size_of_plain(root: Path, name: str) -> int | None:
 
 
 @contextmanager
-def opened_folder(above: int, name: str, *, make: bool = False) -> Iterator[int]:
-    """Open a folder below an open one, through no symbolic link.
+def opened_folder(above: Path | int, name: str, *, make: bool = False) -> Iterator[int]:
+    """Open a folder below another one, through no symbolic link below that.
 
     Args:
-        above: File descriptor of the open folder.
+        above: The other folder, or a file descriptor of it; links that lead to it are the user's own.
         name: Path below it, with forward slashes; empty for the folder itself.
         make: Make what of it is missing. Off by default.
 
@@ -83,7 +76,7 @@ def opened_folder(above: int, name: str, *, make: bool = False) -> Iterator[int]
     Raises:
         OSError: If it is missing, a link or no folder.
     """
-    folder = os.dup(above)
+    folder = os.dup(above) if isinstance(above, int) else os.open(above, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in name.split("/") if name else ():
             if make:

@@ -438,16 +438,6 @@ class _Digest:
         self.sha256 = sha256
 
 
-def _memory_client(owner: Any, memory_url: str | None) -> Any:
-    return bounded_memory_client(
-        namespace=owner.checkpoint_config.namespace,
-        rank=owner.rank,
-        world_size=owner.checkpoint_config.world_size,
-        memory_url=memory_url,
-        logger=owner.logger,
-    )
-
-
 def _writer(configuration: Any, step: int, key: SigningKey, memory_url: str | None) -> Any:
     """Return AWS's writer, which tells the digests of what it writes and seals the metadata."""
     from amzn_sagemaker_checkpointing.checkpointing.filesystem.filesystem import (
@@ -517,7 +507,7 @@ def _writer(configuration: Any, step: int, key: SigningKey, memory_url: str | No
             return self._sealed[1]
 
         def _initialize_memory_client(self) -> None:
-            self.client = SealingMemory(_memory_client(self, memory_url), self)
+            self.client = SealingMemory(bounded_memory_client(self, memory_url=memory_url), self)
 
         def _initialize_s3_client(self) -> None:
             super()._initialize_s3_client()
@@ -670,7 +660,7 @@ def _reader(
             return part
 
         def _initialize_memory_client(self) -> None:
-            self.client = VerifiedMemory(_memory_client(self, memory_url), self)
+            self.client = VerifiedMemory(bounded_memory_client(self, memory_url=memory_url), self)
 
         def _initialize_s3_client(self) -> None:
             super()._initialize_s3_client()

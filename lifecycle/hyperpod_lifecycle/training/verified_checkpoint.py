@@ -164,12 +164,14 @@ def check_file(
 
 
 def _digest_of(store: CheckpointStore, attempt: Attempt, file: SavedFile, copy_to: BinaryIO | None) -> Digest:
-    for pause in (*_PAUSES_SECONDS, None):
+    pauses = iter(_PAUSES_SECONDS)
+    while True:
         try:
             with store.open_unverified(attempt, file.name) as stream, _reads(file.name):
                 return digest_of(stream, copy_to=copy_to, at_most=file.size)
         except RefusedCheckpointError as refused:
             cause = refused.__cause__
+            pause = next(pauses, None)
             if pause is None or not isinstance(cause, OSError) or cause.errno not in _MAY_PASS:
                 raise
         # Refused, a checkpoint costs the steps since the one before: this may cost seconds alone.
@@ -177,7 +179,6 @@ def _digest_of(store: CheckpointStore, attempt: Attempt, file: SavedFile, copy_t
         if copy_to is not None:
             copy_to.seek(0)
             copy_to.truncate()
-    raise AssertionError("unreachable")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from hyperpod_model.catalog.cluster_rules import default_mount_path
 from hyperpod_model.catalog.job_figures import CHECK_MINUTES
 from hyperpod_model.catalog.metrics import (
     GRAFANA_AUTHENTICATION,
@@ -18,6 +19,7 @@ from hyperpod_model.catalog.metrics import (
 )
 from hyperpod_model.checks.metrics import check_alert_limits
 from hyperpod_model.cluster_spec.lifecycle_hooks import uploads_own
+from hyperpod_model.cluster_spec.storage_request import MOUNTS
 from hyperpod_model.faults import UNKNOWN, Fault
 from hyperpod_model.spec_files.known import known
 from hyperpod_model.spec_files.spec_model import Items, SpecModel
@@ -193,13 +195,13 @@ def _check_controller_mounts(spec: ClusterSpec, controller: Any, folder: str) ->
 def _mount_paths(spec: ClusterSpec, group: Any) -> list[Any]:
     """Return where a group mounts file systems; UNKNOWN among them where that is known only later."""
     said: list[Any] = []
-    for field, usual in (("lustre_mounts", "/fsx"), ("open_zfs_mounts", "/home")):
+    for field, kind in MOUNTS.items():
         mounts: Any = getattr(group, field)
         if not known(mounts):
             return [UNKNOWN]
         for mount in mounts:
             where = mount.mount_path if known(mount) else UNKNOWN
-            said.append(usual if where is None else where)
+            said.append(default_mount_path(kind) if where is None else where)
     file_system: Any = spec.file_system
     mounts_it: Any = group.mounts_file_system
     if not known(mounts_it) or not known(file_system):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hyperpod_model.cluster_spec.lifecycle_hooks import HOOK_FIELDS, Hook
 from hyperpod_model.cluster_spec.slurm import SlurmMode
+from hyperpod_model.cluster_spec.storage_request import MOUNT_FIELDS, MOUNTS
 from hyperpod_model.faults import FaultPath
 
 _BATCHES = {
@@ -222,11 +223,10 @@ def _add_storage(data: dict[str, Any], storage: Mapping[str, Any]) -> None:
         data["secondary_volume_size_gib"] = volume["VolumeSizeInGB"]
         if volume.get("VolumeKmsKeyId") is not None:
             data["secondary_volume_kms_key_arn"] = volume["VolumeKmsKeyId"]
-    for field, kind in (("lustre_mounts", "FsxLustreConfig"), ("open_zfs_mounts", "FsxOpenZfsConfig")):
+    for field, kind in MOUNTS.items():
         mount = storage.get(kind)
         if mount is not None:
-            names = {"dns_name": "DnsName", "mount_name": "MountName", "mount_path": "MountPath"}
-            said = {name: mount[key] for name, key in names.items() if mount.get(key) is not None}
+            said = {name: mount[key] for key, name in MOUNT_FIELDS.items() if mount.get(key) is not None}
             data[field].append(said)
 
 
@@ -262,7 +262,7 @@ def _group_data(group: Mapping[str, Any], makes_role: bool, *, has_own_scripts: 
     if slurm is not None:
         data["node_type"] = slurm.get("NodeType")
         data["partition_names"] = items_of(slurm, "PartitionNames")
-    for field in ("lustre_mounts", "open_zfs_mounts"):
+    for field in MOUNTS:
         if not data[field]:
             del data[field]
     return data

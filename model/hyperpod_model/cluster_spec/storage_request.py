@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from hyperpod_model.faults import UNKNOWN, FaultPath
 from hyperpod_model.spec_files.known import known
@@ -11,8 +11,14 @@ from hyperpod_model.spec_files.known import known
 if TYPE_CHECKING:
     from hyperpod_model.cluster_spec.cluster import ClusterSpec
 
-_MOUNT_FIELDS = {"DnsName": "dns_name", "MountName": "mount_name", "MountPath": "mount_path"}
-_MOUNTS = {"lustre_mounts": "FsxLustreConfig", "open_zfs_mounts": "FsxOpenZfsConfig"}
+MOUNT_FIELDS: Final = {"DnsName": "dns_name", "MountName": "mount_name", "MountPath": "mount_path"}
+"""Fields of a mount, by their names in the API."""
+
+MOUNTS: Final[Mapping[str, Literal["FsxLustreConfig", "FsxOpenZfsConfig"]]] = {
+    "lustre_mounts": "FsxLustreConfig",
+    "open_zfs_mounts": "FsxOpenZfsConfig",
+}
+"""Members of ``InstanceStorageConfigs`` that are mounts, by the group's field that says them."""
 
 
 class Volume(NamedTuple):
@@ -88,15 +94,15 @@ def _ebs(group: Any) -> Iterator[Volume]:
 
 
 def _mounts(group: Any) -> Iterator[Volume]:
-    for field, member in _MOUNTS.items():
+    for field, member in MOUNTS.items():
         said = getattr(group, field)
         for index, mount in enumerate(() if said is UNKNOWN else said):
             at = (field, index)
             if not known(mount):
                 yield Volume({member: UNKNOWN}, {"": at})
                 continue
-            values = {name: getattr(mount, part, None) for name, part in _MOUNT_FIELDS.items()}
+            values = {name: getattr(mount, part, None) for name, part in MOUNT_FIELDS.items()}
             yield Volume(
                 {member: {name: value for name, value in values.items() if value is not None}},
-                {name: (*at, part) for name, part in _MOUNT_FIELDS.items()} | {"": at},
+                {name: (*at, part) for name, part in MOUNT_FIELDS.items()} | {"": at},
             )
