@@ -37,6 +37,26 @@ ensure_service() {
   fi
 }
 
+# ensure_timer UNIT WHEN WORDS: a timer, which WORDS describe, runs UNIT at each WHEN (OnCalendar); standard input is the
+# file of the service.
+ensure_timer() {
+  local unit=$1 when=$2 words=$3 units=$ROOT/etc/systemd/system
+  ensure_directory "$units"
+  ensure_file_of "$unit.timer" "$units/$unit.service"
+  ensure_file_of "$unit.timer" "$units/$unit.timer" <<END
+[Unit]
+Description=$words
+
+[Timer]
+OnCalendar=$when
+AccuracySec=1s
+
+[Install]
+WantedBy=timers.target
+END
+  ensure_service "$unit.timer"
+}
+
 # start_or_say enable|restart|start SERVICE
 start_or_say() {
   local said

@@ -8,7 +8,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$here/lib/common.sh"
 
 UNIT=hyperpod-job-figures
-UNITS=$ROOT/etc/systemd/system
 SCRIPT=$STATE_FOLDER/job_figures.py
 
 group=$(parameter job_figures group)
@@ -26,8 +25,7 @@ if ! wanted=$(python3 -I "$LIBRARY/job_figures_parameters.py" "$NODE_FILE" "$PAR
     "render the parameters from the cluster's specification and upload them again"
 fi
 ensure_file "$STATE_FOLDER/job_figures.json" <<<"$wanted"
-ensure_directory "$UNITS"
-ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.service" <<'END'
+ensure_timer "$UNIT" "*:0/$minutes" "Measure Slurm jobs" <<'END'
 [Unit]
 Description=Put figures of Slurm jobs into CloudWatch
 
@@ -36,16 +34,4 @@ Type=oneshot
 ExecStart=/usr/bin/python3 -I /opt/hyperpod/job_figures.py /opt/hyperpod/job_figures.json
 TimeoutStartSec=300
 END
-ensure_file_of "$UNIT.timer" "$UNITS/$UNIT.timer" <<END
-[Unit]
-Description=Measure Slurm jobs
-
-[Timer]
-OnCalendar=*:0/$minutes
-AccuracySec=1s
-
-[Install]
-WantedBy=timers.target
-END
-ensure_service "$UNIT.timer"
 log "jobs are measured every $minutes minutes: journalctl -u $UNIT"

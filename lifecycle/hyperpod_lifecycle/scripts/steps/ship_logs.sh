@@ -11,8 +11,6 @@ AGENT=amazon-cloudwatch-agent
 AGENT_CONTROL=$ROOT/opt/aws/$AGENT/bin/$AGENT-ctl
 AGENT_CONFIGURATION=$STATE_FOLDER/log-shipping.json
 
-GATHER=hyperpod-records
-UNITS=$ROOT/etc/systemd/system
 RECORDS=/opt/hyperpod/records
 
 # gather_records FOLDER: jobs of users write there, so that the agent reads copies.
@@ -20,8 +18,7 @@ gather_records() {
   ensure_directory "$ROOT$RECORDS" 0700
   ensure_copy "$LIBRARY/gather_records.py" "$STATE_FOLDER/gather_records.py" 0755
   ensure_file "$STATE_FOLDER/records-folder" <<<"$1"
-  ensure_directory "$UNITS"
-  ensure_file_of "$GATHER.timer" "$UNITS/$GATHER.service" <<END
+  ensure_timer hyperpod-records minutely "Gather records of recoveries" <<END
 [Unit]
 Description=Copy records of recoveries for the CloudWatch agent
 
@@ -30,18 +27,6 @@ Type=oneshot
 ExecStart=/usr/bin/python3 -I -S /opt/hyperpod/gather_records.py /opt/hyperpod/records-folder $RECORDS
 TimeoutStartSec=300
 END
-  ensure_file_of "$GATHER.timer" "$UNITS/$GATHER.timer" <<'END'
-[Unit]
-Description=Gather records of recoveries
-
-[Timer]
-OnCalendar=minutely
-AccuracySec=1s
-
-[Install]
-WantedBy=timers.target
-END
-  ensure_service "$GATHER.timer"
 }
 
 keep_the_log_small() {
